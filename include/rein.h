@@ -1,0 +1,285 @@
+/*
+ * rein.h - run a command or a piece of code and keep hold of it to the end.
+ *
+ * Pull style: no threads, no callbacks, no signal handlers, nothing printed. The library changes
+ * nothing in its host: no signal disposition, no mask, no subreaper flag, no wait for children that
+ * are not its own. Each job costs one child process (its supervisor), reaped by pidfd: a host that
+ * handles SIGCHLD sees the signal, and a host that reaps with waitpid(-1) may see one pid it does
+ * not know; both are harmless to rein.
+ *
+ * Threads: a `rein` context and its jobs belong to one thread at a time; different contexts may be
+ * used by different threads at once. After fork() only the parent may go on using a context.
+ *
+ * Errors: int and ssize_t functions return 0 or more on success and a negative errno on failure.
+ * Functions with a `reterr` parameter also fill *reterr (which may be NULL to do without); it is
+ * written on failure only and belongs to the caller, who frees it with rein_error_free().
+ * How a job ended is never an error: it is a field of struct rein_result.
+ *
+ * Structs that a caller fills begin with `size`; zero the struct, set size = sizeof(struct …), then
+ * what is wanted. Zero in every other field is the documented default.
+ */
+#ifndef REIN_H
+#define REIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REIN_VERSION_MAJOR 0
+#define REIN_VERSION_MINOR 1
+#define REIN_VERSION_PATCH 0
+
+/* The version of the library at run time, "MAJOR.MINOR.PATCH". Static storage. */
+const char *rein_version(void);
+
+typedef struct rein rein;         /* a context: settings, the store, the supervisor's image */
+typedef struct rein_job rein_job; /* one execution, running or ended */
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+/* Why a request could not be carried out. Read only; all strings are UTF-8 and belong to it. */
+struct rein_error {
+    const char *code;    /* machine readable: "bad_request", "command_not_found", "bad_cwd", … */
+    const char *step;    /* the step that failed: "exec", "chdir", "spawn", …; never NULL */
+    const char *message; /* one line for people, without a trailing full stop; never NULL */
+    const char *hint;    /* how to mend it, or NULL */
+    int errnum;          /* positive errno, or 0 */
+};
+
+/* Frees an error. NULL is fine. Always returns NULL. */
+struct rein_error *rein_error_free(struct rein_error *error);
+
+/* ---- context ------------------------------------------------------------------------------ */
+
+struct rein_options {
+    size_t size;
+    /* Directory of the store. NULL: $REIN_STATE, else $XDG_STATE_HOME/rein, else
+     * ~/.local/state/rein. It is made (mode 0700) only when something has to be written there. */
+    const char *state_dir;
+};
+
+/* Makes a context. options may be NULL. Does not start a process. NULL on failure. */
+rein *rein_open(const struct rein_options *options, struct rein_error **reterr);
+
+/* Frees a context; its jobs must have been freed before. NULL is fine. Always returns NULL. */
+rein *rein_free(rein *r);
+
+/* ---- what to run -------------------------------------------------------------------------- */
+
+enum rein_env_profile {
+    REIN_ENV_AGENT = 0, /* the caller's, plus what keeps programs from prompting, paging, colouring
+                           and buffering, where the caller has not set it */
+    REIN_ENV_INHERIT,   /* the caller's, unchanged */
+    REIN_ENV_CLEAN      /* a short allow-list of the caller's, plus what `agent` adds */
+};
+
+enum rein_stdin_kind {
+    REIN_STDIN_NULL = 0, /* /dev/null */
+    REIN_STDIN_INHERIT,  /* the caller's descriptor 0 */
+    REIN_STDIN_FD,       /* spec->stdin_fd, borrowed for the call */
+    REIN_STDIN_FILE,     /* spec->stdin_path, opened for reading */
+    REIN_STDIN_PIPE      /* fed by rein_send(), closed by rein_send_eof() */
+};
+
+/* What happens to descendants that are alive when the main process has ended. */
+enum rein_after {
+    REIN_AFTER_KILL = 0, /* they are named in the result and killed */
+    REIN_AFTER_WAIT,     /* the job goes on until they have ended, too */
+    REIN_AFTER_KEEP      /* they are named in the result and left alone */
+};
+
+/* What happens when the output passes spec->output_limit. */
+enum rein_output_limit_action {
+    REIN_OUTPUT_DROP = 0, /* the middle is dropped, the job goes on */
+    REIN_OUTPUT_KILL      /* the job ends with reason output_limit */
+};
+
+#define REIN_SPEC_SPLIT 0x1u /* keep stdout and stderr apart */
+#define REIN_SPEC_SHELL 0x2u /* argv has exactly one string: a script for `bash -c` */
+/* The job's output waits for the reader: reading of its pipes pauses while more than half of
+ * output_limit has not been fetched by rein_read(). For callers that pass everything on. */
+#define REIN_SPEC_PACED 0x4u
+
+#define REIN_GRACE_NONE (-1) /* for grace_ns: SIGKILL at once, also for a stop */
+
+struct rein_spec {
+    size_t size;
+    uint32_t flags;           /* REIN_SPEC_* */
+    const char *const *argv;  /* NULL-terminated; argv[0] is looked up in the job's PATH */
+    const char *cwd;          /* NULL: the caller's */
+    const char *name;         /* a label for people, or NULL */
+    int env_profile;          /* enum rein_env_profile */
+    const char *const *env;   /* NULL-terminated "NAME=VALUE", or "NAME" to pass the caller's
+                                 variable on; wins over the profile; may be NULL */
+    int stdin_kind;           /* enum rein_stdin_kind */
+    int stdin_fd;             /* counts only with REIN_STDIN_FD */
+    const char *stdin_path;   /* counts only with REIN_STDIN_FILE */
+    int after;                /* enum rein_after */
+    int64_t timeout_ns;       /* hard deadline for the whole tree; 0: none */
+    int64_t grace_ns;         /* between SIGTERM and SIGKILL. 0: the default (none for the
+                                 deadline, limits and leftovers; 5 s for a stop) */
+    uint64_t output_limit;    /* bytes of output kept; 0: 64 MiB. At least 4096 */
+    int on_output_limit;      /* enum rein_output_limit_action */
+    const int *pass_fds;      /* descriptors the job inherits at the same numbers (3…1023) */
+    size_t n_pass_fds;        /* at most 64 */
+    uint64_t memory_limit;    /* bytes of address space per process; 0: none */
+    int64_t cpu_time_ns;      /* processor time per process, whole seconds; 0: none */
+    uint64_t procs_limit;     /* processes and threads; 0: none */
+    uint64_t file_size_limit; /* bytes of the largest file the job may write; 0: none */
+};
+
+/* Starts a job and waits until its command was really executed (a few milliseconds at most unless
+ * the file system is slow), or fails: "bad_request", "bad_cwd", "command_not_found",
+ * "not_executable", "spawn_failed", "limit_exceeded", "internal". Nothing is left behind on
+ * failure. The job belongs to this process: it ends with it, by SIGKILL too. *ret is owned by the
+ * caller. */
+int rein_start(rein *r, const struct rein_spec *spec, rein_job **ret, struct rein_error **reterr);
+
+/* A piece of code for rein_start_code(). */
+struct rein_code {
+    size_t size;
+    const char *language;    /* name or alias: "python", "bash", "node", … */
+    const char *text;        /* the code; may hold NUL bytes only if the language takes them */
+    size_t text_size;        /* bytes of text */
+    const char *file;        /* instead of text: a file the interpreter runs as it is */
+    const char *const *args; /* NULL-terminated arguments of the script; may be NULL */
+};
+
+/* Starts an interpreter on code. spec->argv must be NULL; all else counts as in rein_start().
+ * Code given as text is written to a private file (mode 0600, directory 0700) that is gone when the
+ * job has ended, also after SIGKILL of the caller. Errors as rein_start(). */
+int rein_start_code(rein *r,
+                    const struct rein_code *code,
+                    const struct rein_spec *spec,
+                    rein_job **ret,
+                    struct rein_error **reterr);
+
+/* ---- a running job ------------------------------------------------------------------------ */
+
+/* The handle, 8 lowercase hexadecimal digits; lives as long as the job. */
+const char *rein_job_id(const rein_job *job);
+
+/* The pid of the main process, for display: it may already have been reused. */
+pid_t rein_job_pid(const rein_job *job);
+
+/* A descriptor to poll for POLLIN: readable means that rein_read() or rein_wait() has news. It
+ * belongs to the job; never read from it, never close it. */
+int rein_job_fd(const rein_job *job);
+
+enum rein_stream {
+    REIN_STREAM_OUTPUT = 0, /* both streams, merged */
+    REIN_STREAM_STDOUT,
+    REIN_STREAM_STDERR
+};
+
+/* Where a piece of output came from. */
+struct rein_piece {
+    int stream;             /* enum rein_stream */
+    uint64_t cursor;        /* offset in the job's output just after the piece */
+    uint64_t skipped_bytes; /* bytes lost before the piece, because the output passed its limit */
+};
+
+/* Gives the next bytes of the job's output, in the order written, waiting at most timeout_ms
+ * milliseconds for some (-1: without limit, 0: not at all). Returns how many bytes were put into
+ * buf, 0 when the output has ended, -EAGAIN when there is none yet. ret_piece may be NULL. */
+ssize_t
+rein_read(rein_job *job, void *buf, size_t size, int timeout_ms, struct rein_piece *ret_piece);
+
+/* The same at an offset of the caller's, without moving the position of rein_read(); never waits.
+ * Bytes dropped by the output limit are skipped: ret_piece->skipped_bytes tells how many, and
+ * ret_piece->cursor is where to go on. 0: nothing at or after the offset (yet). Works on an ended
+ * job as long as the handle is not freed. */
+ssize_t
+rein_read_at(rein_job *job, uint64_t offset, void *buf, size_t size, struct rein_piece *ret_piece);
+
+/* Sends bytes to the job's standard input (REIN_STDIN_PIPE). Returns how many were taken, which may
+ * be fewer than asked for; -EAGAIN when the job does not read, -EPIPE after it closed its input or
+ * after rein_send_eof(), -EINVAL for a job without such a pipe, -ESRCH after its end. */
+ssize_t rein_send(rein_job *job, const void *data, size_t size);
+
+/* Ends the job's standard input once all that was sent has been read. Errors as rein_send(). */
+int rein_send_eof(rein_job *job);
+
+/* Asks for the end of the whole tree: SIGTERM, then SIGKILL after grace_ms milliseconds (-1: the
+ * job's own grace, else 5000). Returns at once; rein_wait() tells when the tree is empty. Calling
+ * it again with a shorter grace shortens what is left. 0 also when the job has ended. */
+int rein_stop(rein_job *job, int grace_ms);
+
+/* ---- how it ended ------------------------------------------------------------------------- */
+
+enum rein_reason {
+    REIN_REASON_NONE = 0, /* still running */
+    REIN_REASON_EXIT,
+    REIN_REASON_SIGNAL,
+    REIN_REASON_TIMEOUT,
+    REIN_REASON_STOPPED,
+    REIN_REASON_OWNER_GONE,
+    REIN_REASON_MEMORY_LIMIT,
+    REIN_REASON_CPU_LIMIT,
+    REIN_REASON_FILE_SIZE_LIMIT,
+    REIN_REASON_OUTPUT_LIMIT,
+    REIN_REASON_LOST /* the supervisor was killed; the tree is gone, the exit code unknown */
+};
+
+/* "exit", "signal", "timeout", …; "running" for REIN_REASON_NONE. Static storage. */
+const char *rein_reason_name(int reason);
+
+struct rein_left_running {
+    pid_t pid;
+    char *command; /* for people: arguments joined by spaces, cut when long */
+};
+
+struct rein_result {
+    size_t size;           /* in: sizeof(struct rein_result) */
+    int running;           /* 1 while the job runs; then only the fields that make sense are set */
+    int reason;            /* enum rein_reason */
+    int success;           /* running, or reason exit with exit_code 0 */
+    int has_exit_code;     /* 0 while running or lost */
+    int exit_code;         /* 0…255, or -N when signal N ended the main process */
+    int signal;            /* N, or 0 */
+    int64_t started_at_ns; /* wall clock, nanoseconds since 1970 */
+    int64_t duration_ns;   /* monotonic, from the start to the job's end, or until now */
+    uint64_t output_bytes; /* all that the job wrote */
+    uint64_t gap_begin;    /* bytes [gap_begin, gap_end) were dropped by the output limit */
+    uint64_t gap_end;
+    int64_t user_us, system_us; /* processor time of the tree, microseconds */
+    uint64_t max_rss_bytes;     /* largest resident set of one process of the tree */
+    char *process_id;
+    pid_t pid;
+    char **command; /* NULL-terminated: the executed argv */
+    char *cwd;
+    char *name;     /* or NULL */
+    char *log_file; /* or NULL: the output fitted in memory */
+    struct rein_left_running *left_running;
+    size_t n_left_running;
+    char **warnings; /* NULL-terminated, never NULL */
+    char **missing;  /* NULL-terminated, never NULL: limits that hold only in a weaker form */
+};
+
+/* Waits at most timeout_ms milliseconds (-1: without limit, 0: not at all) for the job's end: the
+ * main process has ended, its output is complete and no process of its tree is alive. Fills ret,
+ * whose contents are the caller's (rein_result_done()). 0: ended; -EAGAIN: still running, and ret
+ * describes it as it is. Output need not have been read. May be called again. */
+int rein_wait(rein_job *job, int timeout_ms, struct rein_result *ret);
+
+/* Frees what a result holds and zeroes it. A zeroed one is fine. */
+void rein_result_done(struct rein_result *result);
+
+/* Moves the output of an ended job that is only in memory to the store, so that it can be read
+ * after the handle is freed; a later rein_wait() names it in log_file. Nothing to do when it is
+ * there already. */
+int rein_job_keep_output(rein_job *job, struct rein_error **reterr);
+
+/* Frees a job. One that still runs is ended with SIGKILL, tree and all, and waited for. NULL is
+ * fine. Always returns NULL. */
+rein_job *rein_job_free(rein_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
