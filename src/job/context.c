@@ -1,0 +1,197 @@
+/* Opens and frees contexts. Nothing is made on disk and no process is started before it is needed.
+ */
+#include "context.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/io-util.h"
+#include "base/macro.h"
+#include "base/syscall-linux.h"
+#include "image.h"
+
+const char *rein_version(void)
+{
+    return REIN_VERSION_STRING;
+}
+
+static char *join(const char *directory, const char *rest)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s%s", directory, rest) < 0 ? NULL : path;
+}
+
+static char *home_state_dir(void)
+{
+    const char *home = getenv("HOME");
+    struct passwd *user;
+
+    if (home && home[0] == '/')
+        return join(home, "/.local/state/rein");
+    user = getpwuid(getuid());
+    return user ? join(user->pw_dir, "/.local/state/rein") : join("/tmp", "/rein-state");
+}
+
+static char *default_state_dir(void)
+{
+    const char *state = getenv("REIN_STATE");
+    const char *xdg = getenv("XDG_STATE_HOME");
+
+    if (state && state[0])
+        return strdup(state);
+    if (xdg && xdg[0] == '/')
+        return join(xdg, "/rein");
+    return home_state_dir();
+}
+
+/* Makes a path absolute; the supervisor does not work in our directory. */
+static char *absolute(char *take_path)
+{
+    auto_free char *path = take_path;
+    auto_free char *cwd = NULL;
+    char *joined = NULL;
+
+    if (!path || path[0] == '/')
+        return TAKE_PTR(path);
+    cwd = getcwd(NULL, 0);
+    if (!cwd || asprintf(&joined, "%s/%s", cwd, path) < 0)
+        return NULL;
+    return joined;
+}
+
+rein *rein_open(const struct rein_options *options, struct rein_error **reterr)
+{
+    rein *r;
+
+    if (options && options->size < sizeof(*options)) {
+        (void)rein_fail(reterr, -EINVAL, "bad_request", "options",
+                        "options->size is not set to its size");
+        return NULL;
+    }
+    r = calloc(1, sizeof(*r));
+    if (r) {
+        r->owner_pid = getpid();
+        r->image_fd = -EBADF;
+        r->owner_pidfd = -EBADF;
+        r->test_fallbacks = image_test_fallbacks();
+        r->state_dir = absolute(options && options->state_dir ? strdup(options->state_dir)
+                                                              : default_state_dir());
+    }
+    if (!r || !r->state_dir) {
+        (void)rein_oom(reterr);
+        return rein_free(r);
+    }
+    return r;
+}
+
+static void reap_now(int take_pidfd)
+{
+    siginfo_t info;
+
+    while (waitid(P_PIDFD, (id_t)take_pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        continue; /* ECHILD: the host has reaped it, which is fine */
+    (void)close_fd(take_pidfd);
+}
+
+rein *rein_free(rein *r)
+{
+    if (!r)
+        return NULL;
+    if (r->owner_pid == getpid())
+        for (size_t i = 0; i < r->n_to_reap; i++)
+            reap_now(r->to_reap[i]);
+    (void)close_fd(r->image_fd);
+    (void)close_fd(r->owner_pidfd);
+    free(r->state_dir);
+    free(r);
+    return NULL;
+}
+
+void context_reap(rein *r, int take_pidfd)
+{
+    size_t kept = 0;
+
+    if (r->n_to_reap == CONTEXT_REAP_MAX)
+        reap_now(r->to_reap[--r->n_to_reap]);
+    r->to_reap[r->n_to_reap++] = take_pidfd;
+    for (size_t i = 0; i < r->n_to_reap; i++) {
+        if (io_poll(r->to_reap[i], POLLIN, 0) == 1)
+            reap_now(r->to_reap[i]);
+        else
+            r->to_reap[kept++] = r->to_reap[i];
+    }
+    r->n_to_reap = kept;
+}
+
+const char *context_state_dir(const rein *r)
+{
+    return r->state_dir;
+}
+
+/* mkdir -p with mode 0700 for all that is missing; works on a copy. */
+static int make_directories(const char *path)
+{
+    auto_free char *copy = strdup(path);
+
+    if (!copy)
+        return -ENOMEM;
+    for (char *p = copy + 1;; p++) {
+        char end = *p;
+
+        if (end != '/' && end != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+            return -errno;
+        if (end == '\0')
+            return 0;
+        *p = end;
+    }
+}
+
+int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein_error **reterr)
+{
+    auto_free char *path = NULL;
+    int err;
+
+    if (asprintf(&path, "%s/%s", r->state_dir, subdir) < 0)
+        return rein_oom(reterr);
+    err = make_directories(path);
+    if (err < 0)
+        return rein_fail(reterr, err, "internal", "state", "cannot make the directory '%s'", path);
+    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*ret_fd < 0)
+        return rein_fail(reterr, -errno, "internal", "state", "cannot open '%s'", path);
+    return 0;
+}
+
+int context_prepare(rein *r, struct rein_error **reterr)
+{
+    int fd;
+
+    if (r->owner_pid != getpid())
+        return rein_fail(reterr, -EPERM, "bad_request", "context",
+                         "the context was made by another process; open one after fork()");
+    if (r->image_fd < 0) {
+        fd = image_open(r->state_dir, r->test_fallbacks);
+        if (fd < 0)
+            return rein_fail(reterr, fd, "spawn_failed", "image",
+                             "cannot make the supervisor's image");
+        r->image_fd = fd;
+    }
+    if (r->owner_pidfd < 0) {
+        fd = sys_pidfd_open(getpid());
+        if (fd < 0)
+            return rein_fail(reterr, fd, "spawn_failed", "pidfd", "cannot open a pidfd");
+        r->owner_pidfd = fd;
+    }
+    return 0;
+}

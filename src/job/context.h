@@ -1,0 +1,34 @@
+/* A library context: where the store is, the supervisor's image, supervisors still to be reaped. */
+#ifndef REIN_JOB_CONTEXT_H
+#define REIN_JOB_CONTEXT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "rein.h"
+
+#define CONTEXT_REAP_MAX 64 /* ended supervisors that are reaped later rather than waited for */
+
+struct rein {
+    char *state_dir; /* absolute */
+    pid_t owner_pid; /* the process that may use this context */
+    int image_fd;    /* the supervisor's program; -EBADF until the first start */
+    int owner_pidfd; /* of this process; -EBADF until the first start */
+    uint32_t test_fallbacks;
+    int to_reap[CONTEXT_REAP_MAX]; /* pidfds */
+    size_t n_to_reap;
+};
+
+/* The store's directory, absolute. It may not exist yet. */
+const char *context_state_dir(const rein *r);
+
+/* Makes the store's directory and a directory below it, both mode 0700, and opens the latter. */
+int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein_error **reterr);
+
+/* Makes ready what every start needs: the image and our own pidfd. */
+int context_prepare(rein *r, struct rein_error **reterr);
+
+/* Reaps the supervisor behind a pidfd, which is taken: now if it has ended, later otherwise. */
+void context_reap(rein *r, int take_pidfd);
+
+#endif

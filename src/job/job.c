@@ -1,0 +1,389 @@
+/* Starting, stopping and freeing a job, and the messages of its supervisor. */
+#include "job.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/io-util.h"
+#include "base/macro.h"
+#include "base/socket-util.h"
+#include "base/strv.h"
+#include "base/syscall-linux.h"
+#include "base/time-util.h"
+#include "launch.h"
+#include "store.h"
+
+#define STOP_GRACE_DEFAULT_NS (5 * NSEC_PER_SEC)
+#define REFRESH_TIMEOUT_MS 2000
+
+DEFINE_FREEP(rein_job, rein_job_free)
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static void take_news(rein_job *job, const void *message)
+{
+    job->log = ((const struct wire_news *)message)->log;
+    job->armed = 0;
+}
+
+static void take_exit(rein_job *job, const void *message, size_t size)
+{
+    size_t n;
+
+    memcpy(&job->exit, message, sizeof(job->exit));
+    n = (size - sizeof(job->exit)) / sizeof(job->left[0]);
+    job->exit.n_left_named = (uint32_t)MIN(MIN((size_t)job->exit.n_left_named, n), WIRE_LEFT_MAX);
+    memcpy(job->left, (const char *)message + sizeof(job->exit),
+           job->exit.n_left_named * sizeof(job->left[0]));
+    job->log = job->exit.log;
+    job->ended = 1;
+}
+
+/* The log has moved to the store; offsets stay the same. */
+static void take_log(rein_job *job, int *fds, size_t n_fds)
+{
+    if (n_fds < 1 || job->log_file)
+        return;
+    if (asprintf(&job->log_file, "%s/jobs/%s/output.log", context_state_dir(job->context),
+                 job->id) < 0)
+        job->log_file = NULL;
+    (void)close_fd(job->log_fd);
+    job->log_fd = TAKE_FD(fds[0]);
+    if (n_fds > 1) {
+        (void)close_fd(job->marks_fd);
+        job->marks_fd = TAKE_FD(fds[1]);
+    }
+}
+
+/* The socket ended without EXIT: supervisor and guard are both gone. */
+static void take_loss(rein_job *job)
+{
+    job->exit = (struct wire_exit){.type = WIRE_EXIT,
+                                   .reason = REIN_REASON_LOST,
+                                   .duration_ns = time_mono_ns() - job->started_ns,
+                                   .log = job->log};
+    job->ended = 1;
+}
+
+static ssize_t receive(rein_job *job, int fds[2], size_t *ret_n_fds)
+{
+    return socket_receive(job->socket_fd, job->message, sizeof(job->message), fds, 2, ret_n_fds,
+                          MSG_DONTWAIT);
+}
+
+static void dispatch(rein_job *job, size_t size, int *fds, size_t n_fds)
+{
+    uint32_t type = 0;
+
+    if (size >= sizeof(type))
+        memcpy(&type, job->message, sizeof(type));
+    if (type == WIRE_NEWS && size >= sizeof(struct wire_news))
+        take_news(job, job->message);
+    else if (type == WIRE_LOG && size >= sizeof(struct wire_log))
+        take_log(job, fds, n_fds);
+    else if (type == WIRE_EXIT && size >= sizeof(struct wire_exit))
+        take_exit(job, job->message, size);
+    else if (type == WIRE_ROOM && size >= sizeof(struct wire_room)) {
+        memcpy(&job->room, job->message, sizeof(job->room));
+        job->room_pending = 0;
+    }
+    for (size_t i = 0; i < n_fds; i++)
+        fds[i] = close_fd(fds[i]);
+}
+
+int job_pump(rein_job *job, int timeout_ms)
+{
+    int got = 0;
+
+    if (job->ended)
+        return 1;
+    if (timeout_ms != 0) {
+        int r = io_poll(job->socket_fd, POLLIN, timeout_ms);
+
+        if (r <= 0)
+            return r;
+    }
+    while (!job->ended) {
+        int fds[2] = {-EBADF, -EBADF};
+        size_t n_fds;
+        ssize_t n = receive(job, fds, &n_fds);
+
+        if (n == -EAGAIN)
+            break;
+        if (n <= 0)
+            take_loss(job);
+        else
+            dispatch(job, (size_t)n, fds, n_fds);
+        got = 1;
+    }
+    return got;
+}
+
+int job_tell(rein_job *job, const void *data, size_t size)
+{
+    struct socket_message message = {.head = data, .head_size = size};
+    int r = job->ended ? -ESRCH : socket_send(job->socket_fd, &message, 0);
+
+    return r == -EPIPE || r == -ECONNRESET ? -ESRCH : r;
+}
+
+int job_arm(rein_job *job, uint64_t cursor)
+{
+    struct wire_arm message = {.type = WIRE_ARM, .cursor = cursor};
+    int r;
+
+    if (job->armed)
+        return 0;
+    r = job_tell(job, &message, sizeof(message));
+    if (r == 0)
+        job->armed = 1;
+    return r == -ESRCH ? 0 : r; /* the end is on its way */
+}
+
+int job_refresh(rein_job *job)
+{
+    int r;
+
+    (void)job_pump(job, 0);
+    if (job->ended || job->log.total == 0)
+        return 0;
+    job->armed = 0;
+    r = job_arm(job, MIN(job->cursor, job->log.total - 1));
+    while (r >= 0 && job->armed && !job->ended) {
+        r = job_pump(job, REFRESH_TIMEOUT_MS);
+        if (r == 0)
+            return -ETIMEDOUT;
+    }
+    return MIN(r, 0);
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static int new_job(rein *r, rein_job **ret)
+{
+    rein_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return -ENOMEM;
+    job->context = r;
+    job->socket_fd = job->supervisor_fd = job->log_fd = job->marks_fd = -EBADF;
+    job->armed = 1;
+    *ret = job;
+    return 0;
+}
+
+/* Moves what the job needs out of the plan and the spec. */
+static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spec *spec)
+{
+    memcpy(job->id, plan->id, sizeof(job->id));
+    job->log_fd = TAKE_FD(plan->log_fd);
+    job->marks_fd = TAKE_FD(plan->marks_fd);
+    job->argv = TAKE_PTR(plan->argv);
+    job->cwd = TAKE_PTR(plan->cwd);
+    job->job_json = TAKE_PTR(plan->job_json);
+    job->warnings = TAKE_PTR(plan->warnings);
+    job->missing = TAKE_PTR(plan->missing);
+    job->split = (spec->flags & REIN_SPEC_SPLIT) != 0;
+    job->stdin_pipe = spec->stdin_kind == REIN_STDIN_PIPE;
+    job->after_keep = spec->after == REIN_AFTER_KEEP;
+    job->grace_ns = spec->grace_ns;
+    job->output_limit = plan->head.log_limit;
+    job->started_at_ns = plan->started_at_ns;
+    job->started_ns = time_mono_ns();
+    if (spec->name)
+        job->name = strdup(spec->name);
+    return spec->name && !job->name ? -ENOMEM : 0;
+}
+
+static int launch(rein_job *job, const struct plan_message *plan, struct rein_error **reterr)
+{
+    auto_close int theirs = -EBADF;
+    int pair[2];
+    int err;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return rein_fail(reterr, -errno, "spawn_failed", "socket", "cannot make a socket: %s",
+                         strerror(errno));
+    job->socket_fd = pair[0];
+    theirs = pair[1];
+    err = plan_send(plan, job->socket_fd);
+    if (err == 0)
+        err = launch_supervisor(job->context->image_fd, theirs, &job->supervisor_fd);
+    if (err < 0)
+        return rein_fail(reterr, err, "spawn_failed", "supervisor",
+                         "cannot start the supervisor: %s", strerror(-err));
+    return 0;
+}
+
+/* The first message is STARTED or FAILED. */
+static int wait_started(rein_job *job,
+                        const struct plan_message *plan,
+                        const struct rein_spec *spec,
+                        struct rein_error **reterr)
+{
+    int fds[2] = {-EBADF, -EBADF};
+    size_t n_fds;
+    ssize_t n;
+    uint32_t type = 0;
+    int r = io_poll(job->socket_fd, POLLIN, -1);
+
+    n = r < 0 ? r : receive(job, fds, &n_fds);
+    if (n >= (ssize_t)sizeof(type))
+        memcpy(&type, job->message, sizeof(type));
+    if (type == WIRE_STARTED && (size_t)n >= sizeof(struct wire_started)) {
+        job->pid = ((const struct wire_started *)(const void *)job->message)->pid;
+        return 0;
+    }
+    if (type == WIRE_FAILED && (size_t)n >= sizeof(struct wire_failed))
+        return plan_failed(plan, spec, (const void *)job->message, reterr);
+    return rein_fail(reterr, -EIO, "spawn_failed", "supervisor",
+                     "the supervisor was killed at its start");
+}
+
+int job_start(rein *r,
+              const struct rein_spec *spec,
+              const struct job_extras *extras,
+              rein_job **ret,
+              struct rein_error **reterr)
+{
+    auto_(plan_done) struct plan_message plan = PLAN_MESSAGE_UNSET;
+    auto_(rein_job_freep) rein_job *job = NULL;
+    int err = context_prepare(r, reterr);
+
+    if (err == 0)
+        err = plan_make(r, spec, extras, &plan, reterr);
+    if (err < 0)
+        return err;
+    if (new_job(r, &job) < 0)
+        return rein_oom(reterr);
+    err = launch(job, &plan, reterr);
+    if (err == 0)
+        err = wait_started(job, &plan, spec, reterr);
+    if (err < 0) {
+        job->ended = 1;
+        return err;
+    }
+    if (adopt(job, &plan, spec) < 0)
+        return rein_oom(reterr);
+    *ret = TAKE_PTR(job);
+    return 0;
+}
+
+int rein_start(rein *r, const struct rein_spec *spec, rein_job **ret, struct rein_error **reterr)
+{
+    if (!r || !spec || !ret)
+        return rein_fail(reterr, -EINVAL, "bad_request", "arguments", "a required pointer is NULL");
+    return job_start(r, spec, NULL, ret, reterr);
+}
+
+/* ---- the running job ---------------------------------------------------------------------- */
+
+const char *rein_job_id(const rein_job *job)
+{
+    return job->id;
+}
+
+pid_t rein_job_pid(const rein_job *job)
+{
+    return job->pid;
+}
+
+int rein_job_fd(const rein_job *job)
+{
+    return job->socket_fd;
+}
+
+static int64_t stop_grace_ns(const rein_job *job, int grace_ms)
+{
+    if (grace_ms >= 0)
+        return grace_ms * NSEC_PER_MSEC;
+    if (job->grace_ns)
+        return MAX(job->grace_ns, 0);
+    return STOP_GRACE_DEFAULT_NS;
+}
+
+int rein_stop(rein_job *job, int grace_ms)
+{
+    struct wire_stop message = {.type = WIRE_STOP};
+    int r;
+
+    if (!job)
+        return -EINVAL;
+    message.grace_ns = stop_grace_ns(job, grace_ms);
+    r = job_tell(job, &message, sizeof(message));
+    return r == -ESRCH ? 0 : r;
+}
+
+static int send_input(rein_job *job, const void *data, size_t size, int eof)
+{
+    struct {
+        struct wire_input head;
+        char bytes[WIRE_INPUT_MAX];
+    } message = {.head = {.type = WIRE_INPUT, .eof = (uint32_t)eof}};
+    int r;
+
+    if (!job || (!data && size))
+        return -EINVAL;
+    if (!job->stdin_pipe)
+        return -EINVAL;
+    (void)job_pump(job, 0);
+    size = MIN(size, sizeof(message.bytes));
+    if (size)
+        memcpy(message.bytes, data, size);
+    r = job_tell(job, &message, sizeof(message.head) + size);
+    if (r < 0)
+        return r;
+    job->room_pending = 1;
+    while (job->room_pending && !job->ended) {
+        r = job_pump(job, -1);
+        if (r < 0)
+            return r;
+    }
+    if (job->room_pending)
+        return -ESRCH;
+    if (job->room.errnum)
+        return -job->room.errnum;
+    return job->room.accepted == 0 && size ? -EAGAIN : (int)job->room.accepted;
+}
+
+ssize_t rein_send(rein_job *job, const void *data, size_t size)
+{
+    return size ? send_input(job, data, size, /* eof= */ 0) : 0;
+}
+
+int rein_send_eof(rein_job *job)
+{
+    return MIN(send_input(job, NULL, 0, /* eof= */ 1), 0);
+}
+
+rein_job *rein_job_free(rein_job *job)
+{
+    if (!job)
+        return NULL;
+    if (job->context->owner_pid == getpid()) {
+        if (!job->ended && rein_stop(job, 0) == 0)
+            while (!job->ended && job_pump(job, -1) >= 0)
+                continue;
+        if (job->supervisor_fd >= 0)
+            context_reap(job->context, TAKE_FD(job->supervisor_fd));
+        if (job->log_file)
+            store_sweep(job->context);
+    }
+    (void)close_fd(job->supervisor_fd);
+    (void)close_fd(job->socket_fd);
+    (void)close_fd(job->log_fd);
+    (void)close_fd(job->marks_fd);
+    (void)strv_free(job->argv);
+    (void)strv_free(job->warnings);
+    (void)strv_free(job->missing);
+    free(job->cwd);
+    free(job->name);
+    free(job->job_json);
+    free(job->log_file);
+    free(job);
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/* The client side of a job: what the files of this folder share about struct rein_job. */
+#ifndef REIN_JOB_JOB_H
+#define REIN_JOB_JOB_H
+
+#include <stdint.h>
+
+#include "context.h"
+#include "id.h"
+#include "plan.h"
+#include "rein.h"
+#include "wire.h"
+
+struct rein_job {
+    rein *context;
+    char id[JOB_ID_LENGTH + 1];
+    int socket_fd;     /* -EBADF after the end */
+    int supervisor_fd; /* pidfd, -EBADF once given to the context for reaping */
+
+    /* what was asked */
+    char **argv;
+    char *cwd;
+    char *name;
+    char *job_json;
+    char **warnings;
+    char **missing;
+    int split;
+    int stdin_pipe;
+    int after_keep;
+    int64_t grace_ns; /* as in the spec */
+    uint64_t output_limit;
+    int64_t started_at_ns; /* wall clock, for people */
+    int64_t started_ns;    /* monotonic */
+
+    /* what the supervisor said */
+    pid_t pid;
+    int log_fd;
+    int marks_fd;
+    char *log_file; /* NULL while the log is in memory */
+    struct wire_log_state log;
+    int armed; /* an ARM waits for its NEWS */
+    int ended;
+    struct wire_exit exit;
+    struct wire_left left[WIRE_LEFT_MAX];
+    int room_pending; /* an INPUT waits for its ROOM */
+    struct wire_room room;
+
+    uint64_t cursor;     /* of rein_read() */
+    uint64_t mark_index; /* where the last look-up ended */
+    _Alignas(8) char message[WIRE_MESSAGE_MAX];
+};
+
+/* Starts a job. Public rein_start() is this without extras. */
+int job_start(rein *r,
+              const struct rein_spec *spec,
+              const struct job_extras *extras,
+              rein_job **ret,
+              struct rein_error **reterr);
+
+/* Takes the supervisor's messages, waiting at most timeout_ms for the first. 1 when something came,
+ * 0 when nothing did, or a negative errno. After the end always 1. */
+int job_pump(rein_job *job, int timeout_ms);
+
+/* Sends a message. -ESRCH when the supervisor has gone. */
+int job_tell(rein_job *job, const void *data, size_t size);
+
+/* Asks to be told of output beyond cursor, unless that was asked already. */
+int job_arm(rein_job *job, uint64_t cursor);
+
+/* Asks for the state of the log as it is now. 0 or a negative errno. */
+int job_refresh(rein_job *job);
+
+#endif

@@ -1,0 +1,33 @@
+/* The last steps of a job, in this order: the rest of its output, its private directory, its
+ * record, its report. Run by the supervisor, or by the guard when the supervisor was killed. */
+#include "job/record.h"
+#include "supervisor.h"
+
+static void write_record(struct supervisor *s)
+{
+    struct record record = {
+        .reason = s->reason,
+        .has_status = s->main_ended,
+        .wait_status = s->wait_status,
+        .pid = s->main_pid,
+        .duration_ns = s->ended_ns - s->started_ns,
+        .user_us = s->user_us,
+        .system_us = s->system_us,
+        .max_rss_bytes = s->max_rss_bytes,
+        .output_bytes = s->log.state.total,
+        .gap_begin = s->log.state.gap_begin,
+        .gap_end = s->log.state.gap_end,
+    };
+
+    if (s->log.dir_fd >= 0 && record_write(s->log.dir_fd, &record) < 0)
+        s->notes |= WIRE_NOTE_RECORD;
+}
+
+void finish_job(struct supervisor *s)
+{
+    output_drain_rest(s);
+    if (s->plan.cleanup_dir[0] && remove_dir(s->plan.cleanup_dir) < 0)
+        s->notes |= WIRE_NOTE_CLEANUP;
+    write_record(s);
+    report_exit(s);
+}

@@ -1,0 +1,150 @@
+/*
+ * The program's beginning, and the guard.
+ *
+ * Two processes: the one that was executed becomes the guard and clones the supervisor as its
+ * child, sharing memory and descriptors. The guard is a subreaper and sleeps until its child is
+ * gone. When the supervisor finished its work, the guard just ends. When it was killed, everything
+ * that it looked after comes up to the guard, which kills it, and then finishes the job in the
+ * supervisor's place, as lost: it has the same memory, the same pipes and the same socket.
+ *
+ * While the supervisor lives the guard is inside waitpid with all signals blocked: it touches no
+ * memory, not even errno.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "base/syscall-linux.h"
+#include "base/time-util.h"
+#include "rein.h"
+#include "supervisor.h"
+
+#ifndef SUPERVISOR_STACK_SIZE
+#define SUPERVISOR_STACK_SIZE (128u << 10)
+#endif
+
+struct supervisor supervisor = {
+    .socket_fd = WIRE_SOCKET_FD,
+    .log = {.fd = -EBADF, .marks_fd = -EBADF, .lock_fd = -EBADF, .dir_fd = -EBADF},
+    .outputs = {{.fd = -EBADF}, {.fd = -EBADF}},
+    .input = {.fd = -EBADF},
+    .main_pidfd = -EBADF,
+    .deadline_ns = INT64_MAX,
+    .grace_end_ns = INT64_MAX,
+    .retry_ns = INT64_MAX,
+    .armed = 1,
+};
+
+static _Alignas(16) char supervisor_stack[SUPERVISOR_STACK_SIZE];
+
+/* Descriptors 0 to 2 are /dev/null from here on, so that nothing of the owner's is held open and
+ * nothing else lands there. Where there is no /dev/null, an empty pipe serves. */
+static void take_standard_descriptors(void)
+{
+    int fd = open("/dev/null", O_RDWR);
+
+    if (fd < 0) {
+        int fds[2];
+
+        if (pipe(fds) == 0)
+            (void)close(fds[1]);
+    }
+    (void)dup2(0, 1);
+    (void)dup2(0, 2);
+}
+
+/* Ignored signals and a mask are inherited through exec; the owner's are not ours. */
+static void reset_signals(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    for (int signo = 1; signo < NSIG; signo++)
+        (void)sigaction(signo, &action, NULL);
+}
+
+static void start_job(struct supervisor *s)
+{
+    const struct wire_plan *head = s->plan.head;
+    enum wire_step step;
+    int r;
+
+    log_init(&s->log, &s->plan);
+    s->started_ns = time_mono_ns();
+    r = spawn_main(s, &step);
+    if (r < 0) {
+        if (s->plan.cleanup_dir[0])
+            (void)remove_dir(s->plan.cleanup_dir);
+        s->reported = 1;
+        report_failed(s, step, r);
+        return;
+    }
+    if (head->timeout_ns > 0)
+        s->deadline_ns = time_add_ns(s->started_ns, head->timeout_ns);
+    report_started(s);
+    loop_run(s);
+    finish_job(s);
+}
+
+static int supervise(void *arg)
+{
+    struct supervisor *s = arg;
+    int r;
+
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    r = plan_receive(s->socket_fd, &s->plan);
+    if (r < 0) {
+        s->reported = 1;
+        report_failed(s, WIRE_STEP_PLAN, r);
+        return 1;
+    }
+    start_job(s);
+    return 0;
+}
+
+/* The supervisor was killed. Its tree has come up to us, the main process by its death signal is
+ * dead or dying. */
+static void finish_lost_job(struct supervisor *s)
+{
+    s->main_ended = 0;
+    s->n_left = 0;
+    s->n_left_named = 0;
+    s->reason = REIN_REASON_NONE;
+    s->state = STATE_RUNNING;
+    s->tree_empty = 0;
+    ending_begin(s, REIN_REASON_LOST, 0);
+    loop_run(s);
+    s->main_ended = 0; /* whatever it did last was our doing */
+    finish_job(s);
+}
+
+int main(void)
+{
+    struct supervisor *s = &supervisor;
+    pid_t pid;
+
+    take_standard_descriptors();
+    reset_signals();
+    (void)setsid();
+    /* Not dumpable: others of this user cannot read its memory or descriptors through /proc, and a
+     * crash of the supervisor does not take the guard along. */
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid = clone(supervise, supervisor_stack + sizeof(supervisor_stack),
+                CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, s);
+    if (pid < 0) {
+        report_failed(s, WIRE_STEP_CLONE, -errno);
+        return 1;
+    }
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (!s->reported && s->plan.cleanup_dir)
+        finish_lost_job(s);
+    return 0;
+}

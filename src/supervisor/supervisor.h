@@ -1,0 +1,171 @@
+/*
+ * The state of one job, as its supervisor sees it, and the calls between the files of this folder.
+ *
+ * The program has one job, so there is one struct supervisor, static. Two processes share it: the
+ * supervisor proper, which runs the loop, and its parent, the guard, which sleeps until the
+ * supervisor is gone and only then looks at the memory (see guard.c). Nothing here is locked,
+ * because they never run at the same time.
+ *
+ * Links libc only. The loop allocates nothing.
+ */
+#ifndef REIN_SUPERVISOR_SUPERVISOR_H
+#define REIN_SUPERVISOR_SUPERVISOR_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "job/wire.h"
+
+#define CHUNK_SIZE (64u << 10) /* one read of a pipe */
+#define DRAIN_MAX (1u << 20)   /* bytes taken from one pipe before other events are looked at */
+#define INPUT_BUFFER_MAX (128u << 10) /* standard input that the job has not read yet */
+
+/* The plan, unpacked. All pointers lead into the message that was received. */
+struct plan {
+    const struct wire_plan *head;
+    char **argv; /* argv[-1] is free, for "/bin/sh" */
+    char **env;
+    char **paths;
+    const char *cwd;         /* "" stays where the owner is */
+    const char *jobs_dir;    /* absolute */
+    const char *job_json;    /* text of that file */
+    const char *cleanup_dir; /* absolute, or "" */
+    int fds[WIRE_FD_KINDS];  /* -EBADF where absent */
+    int pass_fds[WIRE_PASS_FDS_MAX];
+};
+
+struct log {
+    int fd;
+    int marks_fd; /* -EBADF when the streams are merged */
+    int lock_fd;  /* of the job's directory in the store, or -EBADF */
+    int dir_fd;   /* the same directory; -EBADF while the log is in memory */
+    int stuck;    /* the store cannot be had: the log stays in memory */
+    int errnum;   /* why, or why bytes were lost */
+    int last_stream;
+    uint64_t limit;
+    uint64_t memory_limit;
+    uint64_t punched_end; /* the disk blocks before this offset of the gap were given back */
+    uint64_t marks_punched_end;
+    struct wire_log_state state;
+};
+
+struct output {
+    int fd; /* read end of a pipe, -EBADF once it has ended */
+    int stream;
+    int grown; /* the pipe was made larger */
+};
+
+struct input {
+    int fd; /* write end, -EBADF once it was closed */
+    int eof_wanted;
+    uint32_t begin, end; /* what waits in the buffer of input.c */
+};
+
+enum state {
+    STATE_RUNNING,     /* the main process is alive */
+    STATE_LINGERING,   /* it has ended, the job goes on until its descendants have */
+    STATE_TERMINATING, /* SIGTERM was sent to the tree, the grace runs */
+    STATE_KILLING,     /* SIGKILL was sent, until nothing is left */
+    STATE_DONE,
+    STATE_MAX,
+};
+
+struct supervisor {
+    struct plan plan;
+    int socket_fd; /* -EBADF once the owner has gone */
+    struct log log;
+    struct output outputs[2];
+    int n_outputs;
+    struct input input;
+
+    pid_t main_pid;
+    int main_pidfd;
+    int main_ended;
+    int wait_status;
+    int tree_empty;
+
+    int state;
+    int reason; /* enum rein_reason; REIN_REASON_NONE until something ended the job */
+    int64_t started_ns;
+    int64_t ended_ns;
+    int64_t deadline_ns; /* monotonic; INT64_MAX for none */
+    int64_t grace_end_ns;
+    int64_t retry_ns;   /* next kill pass */
+    int64_t give_up_ns; /* end of patience with processes that do not die */
+
+    int armed; /* the owner wants to hear of news */
+    uint64_t reader_cursor;
+    uint64_t announced; /* log total of the last NEWS */
+
+    int64_t user_us, system_us;
+    uint64_t max_rss_bytes;
+    uint32_t notes;
+    uint32_t n_left;
+    uint32_t n_left_named;
+    struct wire_left left[WIRE_LEFT_MAX];
+    int reported; /* EXIT was sent: the guard has nothing to do */
+};
+
+/* guard.c */
+extern struct supervisor supervisor;
+
+/* plan-read.c: receives and checks the plan. 0 or a negative errno. */
+int plan_receive(int socket_fd, struct plan *ret);
+
+/* spawn.c: makes the pipes and starts the main process. On failure *ret_step says which step. */
+int spawn_main(struct supervisor *s, enum wire_step *ret_step);
+
+/* loop.c: runs the job to its end. */
+void loop_run(struct supervisor *s);
+/* Waits for the owner's next message, or for its end. */
+void loop_wait_for_owner(struct supervisor *s);
+
+/* ending.c: the state machine. */
+enum event {
+    EVENT_MAIN_ENDED,
+    EVENT_TREE_EMPTY,
+    EVENT_GRACE_OVER,
+    EVENT_RETRY,
+    EVENT_MAX,
+};
+void ending_dispatch(struct supervisor *s, enum event event);
+/* Wants the end of the tree for a reason, with a grace after SIGTERM. */
+void ending_begin(struct supervisor *s, int reason, int64_t grace_ns);
+/* The next moment at which time alone makes something happen; INT64_MAX for never. */
+int64_t ending_next_ns(const struct supervisor *s);
+void ending_tick(struct supervisor *s, int64_t now_ns);
+
+/* reap.c: collects ended children. Sets main_ended, wait_status, tree_empty, adds usage. */
+void reap_children(struct supervisor *s);
+
+/* log.c: the bounded log. */
+void log_init(struct log *log, const struct plan *plan);
+void log_append(struct supervisor *s, int stream, const char *data, size_t size);
+
+/* log-store.c: moves the log from memory to the store. Sets log->stuck when that is impossible. */
+void log_move_to_store(struct supervisor *s);
+
+/* output.c: pipes to log. */
+void output_drain(struct supervisor *s, struct output *o);
+void output_drain_rest(struct supervisor *s);
+int output_paused(const struct supervisor *s);
+
+/* input.c: what the owner sends to the job's standard input. */
+void input_take(struct supervisor *s, const struct wire_input *message, size_t size);
+void input_flush(struct supervisor *s);
+
+/* report.c: messages to the owner. */
+void report_started(struct supervisor *s);
+void report_failed(struct supervisor *s, enum wire_step step, int err);
+void report_news(struct supervisor *s);
+void report_log_moved(struct supervisor *s);
+void report_room(struct supervisor *s, uint32_t accepted, int err);
+void report_exit(struct supervisor *s);
+
+/* finish.c: the last steps of a job: record, private directory, report. */
+void finish_job(struct supervisor *s);
+
+/* remove-dir.c: removes a directory with all that is in it. 0 or a negative errno. */
+int remove_dir(const char *path);
+
+#endif
