@@ -41,17 +41,35 @@ int64_t time_add_ns(int64_t now_ns, int64_t duration_ns)
     return __builtin_add_overflow(now_ns, duration_ns, &sum) ? INT64_MAX : sum;
 }
 
+/* Date of a day since 1970-01-01. Counts in years that begin in March, so that the leap day is the
+ * last of its year, and in eras of 400 years, which all have the same days. libc's way reads the
+ * time zone, which UTC does not need. */
+static void civil_date(int64_t day, int *ret_year, int *ret_month, int *ret_day)
+{
+    int64_t shifted = day + 719468; /* from 0000-03-01 */
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int64_t day_of_era = shifted - era * 146097;
+    int64_t year =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * day_of_year + 2) / 153; /* from March */
+
+    *ret_day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
+    *ret_month = (int)(month < 10 ? month + 3 : month - 9);
+    *ret_year = (int)(year + era * 400 + (*ret_month <= 2));
+}
+
 void time_format_iso(int64_t wall_ns, char buf[static TIME_ISO_SIZE])
 {
-    time_t seconds = (time_t)(wall_ns / NSEC_PER_SEC);
-    int ms = (int)(wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
-    struct tm tm;
-    char stamp[48];
+    int64_t ms = (wall_ns < 0 ? 0 : wall_ns) / NSEC_PER_MSEC;
+    int64_t second = ms / 1000 % 86400;
+    int year, month, day;
+    char stamp[64];
 
-    if (!gmtime_r(&seconds, &tm))
-        memset(&tm, 0, sizeof(tm));
-    (void)snprintf(stamp, sizeof(stamp), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
-                   tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, ms < 0 ? 0 : ms);
+    civil_date(ms / 1000 / 86400, &year, &month, &day);
+    (void)snprintf(stamp, sizeof(stamp), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day,
+                   (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
+                   (int)(ms % 1000));
     memcpy(buf, stamp, TIME_ISO_SIZE - 1);
     buf[TIME_ISO_SIZE - 1] = '\0';
 }

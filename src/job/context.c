@@ -79,8 +79,7 @@ rein *rein_open(const struct rein_options *options, struct rein_error **reterr)
     r = calloc(1, sizeof(*r));
     if (r) {
         r->owner_pid = getpid();
-        r->image_fd = -EBADF;
-        r->owner_pidfd = -EBADF;
+        r->image_fd = r->null_fd = r->owner_pidfd = -EBADF;
         r->test_fallbacks = image_test_fallbacks();
         r->state_dir = absolute(options && options->state_dir ? strdup(options->state_dir)
                                                               : default_state_dir());
@@ -109,6 +108,7 @@ rein *rein_free(rein *r)
         for (size_t i = 0; i < r->n_to_reap; i++)
             reap_now(r->to_reap[i]);
     (void)close_fd(r->image_fd);
+    (void)close_fd(r->null_fd);
     (void)close_fd(r->owner_pidfd);
     free(r->state_dir);
     free(r);
@@ -173,6 +173,20 @@ int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein
     return 0;
 }
 
+/* Where there is no /dev/null, the end of an empty pipe reads as nothing, too. */
+static int open_null(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int pair[2];
+
+    if (fd >= 0)
+        return fd;
+    if (pipe2(pair, O_CLOEXEC) < 0)
+        return -errno;
+    (void)close_fd(pair[1]);
+    return pair[0];
+}
+
 int context_prepare(rein *r, struct rein_error **reterr)
 {
     int fd;
@@ -184,13 +198,21 @@ int context_prepare(rein *r, struct rein_error **reterr)
         fd = image_open(r->state_dir, r->test_fallbacks);
         if (fd < 0)
             return rein_fail(reterr, fd, "spawn_failed", "image",
-                             "cannot make the supervisor's image");
+                             "cannot make the supervisor's image: %s", strerror(-fd));
         r->image_fd = fd;
+    }
+    if (r->null_fd < 0) {
+        fd = open_null();
+        if (fd < 0)
+            return rein_fail(reterr, fd, "spawn_failed", "null", "cannot open /dev/null: %s",
+                             strerror(-fd));
+        r->null_fd = fd;
     }
     if (r->owner_pidfd < 0) {
         fd = sys_pidfd_open(getpid());
         if (fd < 0)
-            return rein_fail(reterr, fd, "spawn_failed", "pidfd", "cannot open a pidfd");
+            return rein_fail(reterr, fd, "spawn_failed", "pidfd", "cannot open a pidfd: %s",
+                             strerror(-fd));
         r->owner_pidfd = fd;
     }
     return 0;

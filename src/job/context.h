@@ -13,6 +13,7 @@ struct rein {
     char *state_dir; /* absolute */
     pid_t owner_pid; /* the process that may use this context */
     int image_fd;    /* the supervisor's program; -EBADF until the first start */
+    int null_fd;     /* /dev/null; likewise */
     int owner_pidfd; /* of this process; -EBADF until the first start */
     uint32_t test_fallbacks;
     int to_reap[CONTEXT_REAP_MAX]; /* pidfds */
@@ -25,7 +26,7 @@ const char *context_state_dir(const rein *r);
 /* Makes the store's directory and a directory below it, both mode 0700, and opens the latter. */
 int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein_error **reterr);
 
-/* Makes ready what every start needs: the image and our own pidfd. */
+/* Makes ready what every start needs: the image, /dev/null and our own pidfd. */
 int context_prepare(rein *r, struct rein_error **reterr);
 
 /* Reaps the supervisor behind a pidfd, which is taken: now if it has ended, later otherwise. */

@@ -15,6 +15,7 @@
 #include "base/syscall-linux.h"
 #include "base/time-util.h"
 #include "launch.h"
+#include "spec-check.h"
 #include "store.h"
 
 #define STOP_GRACE_DEFAULT_NS (5 * NSEC_PER_SEC)
@@ -199,7 +200,7 @@ static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spe
     return spec->name && !job->name ? -ENOMEM : 0;
 }
 
-static int launch(rein_job *job, const struct plan_message *plan, struct rein_error **reterr)
+static int launch(rein_job *job, struct rein_error **reterr)
 {
     auto_close int theirs = -EBADF;
     int pair[2];
@@ -210,9 +211,8 @@ static int launch(rein_job *job, const struct plan_message *plan, struct rein_er
                          strerror(errno));
     job->socket_fd = pair[0];
     theirs = pair[1];
-    err = plan_send(plan, job->socket_fd);
-    if (err == 0)
-        err = launch_supervisor(job->context->image_fd, theirs, &job->supervisor_fd);
+    err = launch_supervisor(job->context->image_fd, job->context->null_fd, theirs,
+                            &job->supervisor_fd);
     if (err < 0)
         return rein_fail(reterr, err, "spawn_failed", "supervisor",
                          "cannot start the supervisor: %s", strerror(-err));
@@ -244,6 +244,27 @@ static int wait_started(rein_job *job,
                      "the supervisor was killed at its start");
 }
 
+/* The supervisor is launched before the plan is made: while it starts up on one processor, we work
+ * on another. Closing the socket without a plan sends it away again. */
+static int start_with_plan(rein_job *job,
+                           const struct rein_spec *spec,
+                           const struct job_extras *extras,
+                           struct plan_message *plan,
+                           struct rein_error **reterr)
+{
+    int err = launch(job, reterr);
+
+    if (err == 0)
+        err = plan_make(job->context, spec, extras, plan, reterr);
+    if (err < 0)
+        return err;
+    err = plan_send(plan, job->socket_fd);
+    if (err < 0)
+        return rein_fail(reterr, err, "spawn_failed", "plan",
+                         "cannot send the plan to the supervisor: %s", strerror(-err));
+    return wait_started(job, plan, spec, reterr);
+}
+
 int job_start(rein *r,
               const struct rein_spec *spec,
               const struct job_extras *extras,
@@ -252,17 +273,15 @@ int job_start(rein *r,
 {
     auto_(plan_done) struct plan_message plan = PLAN_MESSAGE_UNSET;
     auto_(rein_job_freep) rein_job *job = NULL;
-    int err = context_prepare(r, reterr);
+    int err = spec_check(spec, reterr);
 
     if (err == 0)
-        err = plan_make(r, spec, extras, &plan, reterr);
+        err = context_prepare(r, reterr);
     if (err < 0)
         return err;
     if (new_job(r, &job) < 0)
         return rein_oom(reterr);
-    err = launch(job, &plan, reterr);
-    if (err == 0)
-        err = wait_started(job, &plan, spec, reterr);
+    err = start_with_plan(job, spec, extras, &plan, reterr);
     if (err < 0) {
         job->ended = 1;
         return err;

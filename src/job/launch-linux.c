@@ -21,6 +21,7 @@
 
 struct launch {
     int image_fd;
+    int null_fd;
     int socket_fd;
     char **env;
     volatile int errnum;
@@ -32,15 +33,18 @@ static void set_mask(uint64_t mask, uint64_t *ret_old)
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, ret_old, KERNEL_SIGSET_SIZE);
 }
 
+/* Sources first move above all targets, for a host may have any of them at any number. */
 static int place_descriptors(const struct launch *l)
 {
     int socket_fd = fcntl(l->socket_fd, F_DUPFD_CLOEXEC, IMAGE_FD + 1);
     int image_fd = fcntl(l->image_fd, F_DUPFD_CLOEXEC, IMAGE_FD + 1);
+    int null_fd = fcntl(l->null_fd, F_DUPFD_CLOEXEC, IMAGE_FD + 1);
 
-    if (socket_fd < 0 || image_fd < 0 || dup2(socket_fd, WIRE_SOCKET_FD) < 0 ||
-        dup3(image_fd, IMAGE_FD, O_CLOEXEC) < 0)
+    if (socket_fd < 0 || image_fd < 0 || null_fd < 0)
         return -1;
-    (void)sys_close_range(0, WIRE_SOCKET_FD - 1);
+    if (dup2(null_fd, 0) < 0 || dup2(null_fd, 1) < 0 || dup2(null_fd, 2) < 0 ||
+        dup2(socket_fd, WIRE_SOCKET_FD) < 0 || dup3(image_fd, IMAGE_FD, O_CLOEXEC) < 0)
+        return -1;
     return sys_close_range(IMAGE_FD + 1, ~0u) < 0 ? -1 : 0;
 }
 
@@ -67,10 +71,11 @@ static char **supervisor_env(void)
 #endif
 }
 
-int launch_supervisor(int image_fd, int socket_fd, int *ret_pidfd)
+int launch_supervisor(int image_fd, int null_fd, int socket_fd, int *ret_pidfd)
 {
     _Alignas(16) char stack[CHILD_STACK_SIZE];
-    struct launch l = {.image_fd = image_fd, .socket_fd = socket_fd, .env = supervisor_env()};
+    struct launch l = {
+        .image_fd = image_fd, .null_fd = null_fd, .socket_fd = socket_fd, .env = supervisor_env()};
     uint64_t mask;
     int pidfd = -EBADF;
     int saved;

@@ -43,7 +43,7 @@ struct plan_message {
         .log_fd = -EBADF, .marks_fd = -EBADF                                                       \
     }
 
-/* Checks the spec and makes the plan in *ret, which was PLAN_MESSAGE_UNSET. plan_done() in any
+/* Makes the plan of a checked spec in *ret, which was PLAN_MESSAGE_UNSET. plan_done() in any
  * case. */
 int plan_make(rein *r,
               const struct rein_spec *spec,

@@ -10,7 +10,6 @@
  * While the supervisor lives the guard is inside waitpid with all signals blocked: it touches no
  * memory, not even errno.
  */
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -41,23 +40,10 @@ struct supervisor supervisor = {
 
 static _Alignas(16) char supervisor_stack[SUPERVISOR_STACK_SIZE];
 
-/* Descriptors 0 to 2 are /dev/null from here on, so that nothing of the owner's is held open and
- * nothing else lands there. Where there is no /dev/null, an empty pipe serves. */
-static void take_standard_descriptors(void)
-{
-    int fd = open("/dev/null", O_RDWR);
+#define STANDARD_SIGNALS 31 /* real-time signals are not ignored by accident */
 
-    if (fd < 0) {
-        int fds[2];
-
-        if (pipe(fds) == 0)
-            (void)close(fds[1]);
-    }
-    (void)dup2(0, 1);
-    (void)dup2(0, 2);
-}
-
-/* Ignored signals and a mask are inherited through exec; the owner's are not ours. */
+/* Ignored signals and a mask are inherited through exec; the owner's are not ours, nor the job's.
+ */
 static void reset_signals(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -65,7 +51,7 @@ static void reset_signals(void)
 
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
-    for (int signo = 1; signo < NSIG; signo++)
+    for (int signo = 1; signo <= STANDARD_SIGNALS; signo++)
         (void)sigaction(signo, &action, NULL);
 }
 
@@ -129,7 +115,6 @@ int main(void)
     struct supervisor *s = &supervisor;
     pid_t pid;
 
-    take_standard_descriptors();
     reset_signals();
     (void)setsid();
     /* Not dumpable: others of this user cannot read its memory or descriptors through /proc, and a

@@ -75,7 +75,7 @@ static int clone_child(struct supervisor *s, struct exec_child *child)
 
 int spawn_main(struct supervisor *s, enum wire_step *ret_step)
 {
-    int fds[3] = {0, -EBADF, -EBADF}; /* 0 is the supervisor's own /dev/null */
+    int fds[3] = {0, -EBADF, -EBADF}; /* 0 is /dev/null, see launch.h */
     struct exec_child child = {.plan = &s->plan, .parent = getpid()};
     int r = make_pipes(s, fds);
 

@@ -52,17 +52,29 @@ static ssize_t read_proc(pid_t pid, const char *leaf, char *buf, size_t size)
     return n;
 }
 
-/* State letter and parent of a process. 0 or a negative errno. */
-static int read_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
+struct stat_line {
+    char state;
+    pid_t parent;
+    int exiting; /* it has given up its memory already and only waits to be reaped */
+};
+
+#define PF_EXITING 0x4 /* of the kernel, in the flags that /proc shows */
+
+/* Reads the fields behind the name: state, parent, group, session, terminal, its group, flags. The
+ * name may hold anything, so they begin behind the last parenthesis. 0 or a negative errno. */
+static int read_stat(pid_t pid, struct stat_line *ret)
 {
     char buf[512];
     ssize_t n = read_proc(pid, "stat", buf, sizeof(buf));
-    const char *p = n > 0 ? strrchr(buf, ')') : NULL; /* the name before it may hold anything */
+    char *p = n > 0 ? strrchr(buf, ')') : NULL;
 
     if (!p || p[1] != ' ' || !p[2] || p[3] != ' ')
         return n < 0 ? (int)n : -EIO;
-    *ret_state = p[2];
-    *ret_parent = (pid_t)strtol(p + 4, NULL, 10);
+    ret->state = p[2];
+    ret->parent = (pid_t)strtol(p + 4, &p, 10);
+    for (int skip = 0; skip < 4; skip++)
+        (void)strtol(p, &p, 10);
+    ret->exiting = (strtoul(p, NULL, 10) & PF_EXITING) != 0;
     return 0;
 }
 
@@ -182,14 +194,13 @@ static int have_children_lists(uint32_t fallbacks)
 static int is_descendant(pid_t pid, pid_t self)
 {
     for (int depth = 0; depth < ANCESTORS_MAX; depth++) {
-        pid_t parent = 0;
-        char state;
+        struct stat_line line;
 
-        if (read_stat(pid, &state, &parent) < 0 || parent <= 0)
+        if (read_stat(pid, &line) < 0 || line.parent <= 0)
             return 0;
-        if (parent == self)
+        if (line.parent == self)
             return 1;
-        pid = parent;
+        pid = line.parent;
     }
     return 0;
 }
@@ -307,12 +318,11 @@ size_t tree_list(struct wire_left *left, size_t max, size_t *ret_named, uint32_t
     else
         find_all_by_scan(self);
     for (size_t i = 0; i < n_found; i++) {
-        pid_t parent;
-        char state;
+        struct stat_line line;
 
         if (lists)
             (void)add_children(found[i]);
-        if (read_stat(found[i], &state, &parent) < 0 || state == 'Z' || state == 'X')
+        if (read_stat(found[i], &line) < 0 || line.state == 'Z' || line.exiting)
             continue;
         n_alive++;
         if (n_named < max) {
