@@ -1,6 +1,7 @@
 /* The last steps of a job, in this order: the rest of its output, its private directory, its
  * record, its report. Run by the supervisor, or by the guard when the supervisor was killed. */
 #include "job/record.h"
+#include "rein.h"
 #include "supervisor.h"
 
 static void write_record(struct supervisor *s)
@@ -23,9 +24,18 @@ static void write_record(struct supervisor *s)
         s->notes |= WIRE_NOTE_RECORD;
 }
 
+/* Nobody is left who could read the memory: what was written stands in the store instead. */
+static void save_output_of_orphan(struct supervisor *s)
+{
+    if (s->reason == REIN_REASON_OWNER_GONE && s->log.state.total > 0 && s->log.dir_fd < 0 &&
+        !s->log.stuck)
+        log_move_to_store(s);
+}
+
 void finish_job(struct supervisor *s)
 {
     output_drain_rest(s);
+    save_output_of_orphan(s);
     if (s->plan.cleanup_dir[0] && remove_dir(s->plan.cleanup_dir) < 0)
         s->notes |= WIRE_NOTE_CLEANUP;
     write_record(s);
