@@ -1,0 +1,21 @@
+/*
+ * Runs code: makes an ordinary job of a language and a text or a file. The way in for programs is
+ * rein_start_code() of the public header; this is for what lists languages.
+ */
+#ifndef REIN_CODE_CODE_H
+#define REIN_CODE_CODE_H
+
+#include "languages.h"
+#include "rein.h"
+
+/* The program that code of a language would be run by, with the spec that the job would have: an
+ * absolute path, the real interpreter's where PATH leads to a version manager's shim. *ret is the
+ * caller's. "command_not_found" with a hint. The first call may take as long as one start of the
+ * shim. */
+int code_interpreter(rein *r,
+                     const struct language *language,
+                     const struct rein_spec *spec,
+                     char **ret,
+                     struct rein_error **reterr);
+
+#endif
