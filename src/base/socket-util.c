@@ -78,16 +78,18 @@ ssize_t socket_receive(
     ssize_t n;
 
     *ret_n_fds = 0;
+    /* A peer that has gone without reading all that we sent is told of once by ECONNRESET, before
+     * its own last messages. */
     do
         n = recvmsg(fd, &msg, flags | MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     if (n < 0)
         return -errno;
     n_fds = take_fds(&msg, fds, max_fds);
     if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n_fds > max_fds) {
         for (size_t i = 0; i < MIN(n_fds, max_fds); i++)
             fds[i] = close_fd(fds[i]);
-        return -EMSGSIZE;
+        return msg.msg_flags & MSG_CTRUNC ? -EMFILE : -EMSGSIZE;
     }
     *ret_n_fds = n_fds;
     return n;

@@ -23,7 +23,8 @@ int socket_send(int fd, const struct socket_message *message, int flags);
 
 /* Receives one message of at most size bytes. Descriptors are close-on-exec and belong to the
  * caller; room for max_fds of them. Returns the size, 0 at the end of the socket, or a negative
- * errno; -EMSGSIZE when a message did not fit, which is then lost. */
+ * errno; -EMSGSIZE when a message did not fit, -EMFILE when there was no number free for one of its
+ * descriptors: it is then lost. */
 ssize_t socket_receive(
     int fd, void *buf, size_t size, int *fds, size_t max_fds, size_t *ret_n_fds, int flags);
 

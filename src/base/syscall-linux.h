@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +56,23 @@
 static inline int sys_result(long r)
 {
     return r < 0 ? -errno : (int)r;
+}
+
+#define SYS_SIGNALS 64
+
+/* libc leaves out the signals that it uses itself; what is inherited through exec has them all. Bit n
+ * of the mask blocks signal n + 1. */
+static inline void sys_set_signal_mask(uint64_t mask)
+{
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+/* The kernel's struct sigaction is all zero for the default action. */
+static inline void sys_reset_signal(int signo)
+{
+    const uint64_t action[4] = {0};
+
+    (void)syscall(SYS_rt_sigaction, signo, action, NULL, sizeof(uint64_t));
 }
 
 static inline int sys_pidfd_open(pid_t pid)

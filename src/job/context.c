@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd-util.h"
 #include "base/io-util.h"
 #include "base/macro.h"
 #include "base/syscall-linux.h"
@@ -81,6 +82,7 @@ rein *rein_open(const struct rein_options *options, struct rein_error **reterr)
         r->owner_pid = getpid();
         r->image_fd = r->null_fd = r->owner_pidfd = -EBADF;
         r->test_fallbacks = image_test_fallbacks();
+        r->cgroup = (struct cgroup)CGROUP_UNSET;
         r->state_dir = absolute(options && options->state_dir ? strdup(options->state_dir)
                                                               : default_state_dir());
     }
@@ -107,6 +109,7 @@ rein *rein_free(rein *r)
     if (r->owner_pid == getpid())
         for (size_t i = 0; i < r->n_to_reap; i++)
             reap_now(r->to_reap[i]);
+    cgroup_done(&r->cgroup, /* own= */ r->owner_pid == getpid());
     (void)close_fd(r->image_fd);
     (void)close_fd(r->null_fd);
     (void)close_fd(r->owner_pidfd);
@@ -187,6 +190,24 @@ static int open_null(void)
     return pair[0];
 }
 
+/* A job's tree is found through /proc. One that is missing, or another PID namespace's, shows nothing
+ * or strangers: then there is no keeping of promises, and it is better to say so. */
+static int check_proc(struct rein_error **reterr)
+{
+    char link[24];
+    ssize_t n = readlink("/proc/self", link, sizeof(link) - 1);
+
+    link[n > 0 ? n : 0] = '\0';
+    if (n > 0 && strtol(link, NULL, 10) == (long)getpid())
+        return 0;
+    return rein_fail_hint(reterr,
+                          -ENOENT,
+                          "spawn_failed",
+                          "proc",
+                          "mount -t proc proc /proc",
+                          "/proc is missing or belongs to another PID namespace");
+}
+
 int context_prepare(rein *r, struct rein_error **reterr)
 {
     int fd;
@@ -195,21 +216,27 @@ int context_prepare(rein *r, struct rein_error **reterr)
         return rein_fail(reterr, -EPERM, "bad_request", "context",
                          "the context was made by another process; open one after fork()");
     if (r->image_fd < 0) {
-        fd = image_open(r->state_dir, r->test_fallbacks);
+        int err = check_proc(reterr);
+
+        if (err < 0)
+            return err;
+    }
+    if (r->image_fd < 0) {
+        fd = fd_above_stdio(image_open(r->state_dir, r->test_fallbacks));
         if (fd < 0)
             return rein_fail(reterr, fd, "spawn_failed", "image",
                              "cannot make the supervisor's image: %s", strerror(-fd));
         r->image_fd = fd;
     }
     if (r->null_fd < 0) {
-        fd = open_null();
+        fd = fd_above_stdio(open_null());
         if (fd < 0)
             return rein_fail(reterr, fd, "spawn_failed", "null", "cannot open /dev/null: %s",
                              strerror(-fd));
         r->null_fd = fd;
     }
     if (r->owner_pidfd < 0) {
-        fd = sys_pidfd_open(getpid());
+        fd = fd_above_stdio(sys_pidfd_open(getpid()));
         if (fd < 0)
             return rein_fail(reterr, fd, "spawn_failed", "pidfd", "cannot open a pidfd: %s",
                              strerror(-fd));

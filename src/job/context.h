@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cgroup.h"
 #include "rein.h"
 
 #define CONTEXT_REAP_MAX 64 /* ended supervisors that are reaped later rather than waited for */
@@ -16,6 +17,7 @@ struct rein {
     int null_fd;     /* /dev/null; likewise */
     int owner_pidfd; /* of this process; -EBADF until the first start */
     uint32_t test_fallbacks;
+    struct cgroup cgroup;          /* where jobs get leaves */
     int to_reap[CONTEXT_REAP_MAX]; /* pidfds */
     size_t n_to_reap;
 };

@@ -103,7 +103,6 @@ static int write_files(rein_job *job, int dir_fd, int *ret_log_fd)
 
 int rein_job_keep_output(rein_job *job, struct rein_error **reterr)
 {
-    auto_free char *path = NULL;
     auto_close int jobs_fd = -EBADF;
     auto_close int dir_fd = -EBADF;
     auto_close int log_fd = -EBADF;
@@ -111,20 +110,18 @@ int rein_job_keep_output(rein_job *job, struct rein_error **reterr)
 
     if (!job || !job->ended)
         return rein_fail(reterr, -EINVAL, "bad_request", "keep", "the job has not ended");
-    if (job->log_file)
+    if (job->log_moved)
         return 0;
     r = context_make_state_dir(job->context, "jobs", &jobs_fd, reterr);
     if (r < 0)
         return r;
-    if (asprintf(&path, "%s/jobs/%s/output.log", context_state_dir(job->context), job->id) < 0)
-        return rein_oom(reterr);
     if (mkdirat(jobs_fd, job->id, 0700) < 0)
         return rein_fail(reterr, -errno, "internal", "keep", "cannot make the job's directory");
     dir_fd = openat(jobs_fd, job->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     r = dir_fd < 0 ? -errno : write_files(job, dir_fd, &log_fd);
     if (r < 0)
-        return rein_fail(reterr, r, "internal", "keep", "cannot write '%s': %s", path,
+        return rein_fail(reterr, r, "internal", "keep", "cannot write to '%s': %s", job->store_dir,
                          strerror(-r));
-    job->log_file = TAKE_PTR(path);
+    job->log_moved = 1;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* Starting, stopping and freeing a job, and the messages of its supervisor. */
 #include "job.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd-util.h"
 #include "base/io-util.h"
 #include "base/macro.h"
 #include "base/socket-util.h"
@@ -42,32 +45,54 @@ static void take_exit(rein_job *job, const void *message, size_t size)
            job->exit.n_left_named * sizeof(job->left[0]));
     job->log = job->exit.log;
     job->ended = 1;
+    cgroup_dispose(&job->leaf);
 }
 
 /* The log has moved to the store; offsets stay the same. */
 static void take_log(rein_job *job, int *fds, size_t n_fds)
 {
-    if (n_fds < 1 || job->log_file)
+    if (n_fds < 1 || job->log_moved)
         return;
-    if (asprintf(&job->log_file, "%s/jobs/%s/output.log", context_state_dir(job->context),
-                 job->id) < 0)
-        job->log_file = NULL;
+    job->log_moved = 1;
     (void)close_fd(job->log_fd);
-    job->log_fd = TAKE_FD(fds[0]);
+    job->log_fd = fd_above_stdio(TAKE_FD(fds[0]));
     if (n_fds > 1) {
         (void)close_fd(job->marks_fd);
-        job->marks_fd = TAKE_FD(fds[1]);
+        job->marks_fd = fd_above_stdio(TAKE_FD(fds[1]));
     }
+}
+
+static int open_in_store(const rein_job *job, const char *name)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", job->store_dir, name) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* The same when there was no number free for its descriptors: ours, which are of no use any more,
+ * make room. */
+static void take_log_by_name(rein_job *job)
+{
+    job->log_moved = 1;
+    (void)close_fd(job->log_fd);
+    job->log_fd = open_in_store(job, "output.log");
+    if (!job->split)
+        return;
+    (void)close_fd(job->marks_fd);
+    job->marks_fd = open_in_store(job, "output.marks");
 }
 
 /* The socket ended without EXIT: supervisor and guard are both gone. */
 static void take_loss(rein_job *job)
 {
-    job->exit = (struct wire_exit){.type = WIRE_EXIT,
-                                   .reason = REIN_REASON_LOST,
+    job->exit = (struct wire_exit){.reason = REIN_REASON_LOST,
                                    .duration_ns = time_mono_ns() - job->started_ns,
                                    .log = job->log};
     job->ended = 1;
+    if (job->leaf.fd >= 0)
+        cgroup_leaf_kill(job->leaf.fd);
 }
 
 static ssize_t receive(rein_job *job, int fds[2], size_t *ret_n_fds)
@@ -115,7 +140,9 @@ int job_pump(rein_job *job, int timeout_ms)
 
         if (n == -EAGAIN)
             break;
-        if (n <= 0)
+        if (n == -EMFILE) /* only LOG brings descriptors */
+            take_log_by_name(job);
+        else if (n <= 0)
             take_loss(job);
         else
             dispatch(job, (size_t)n, fds, n_fds);
@@ -171,6 +198,7 @@ static int new_job(rein *r, rein_job **ret)
     if (!job)
         return -ENOMEM;
     job->context = r;
+    job->leaf = (struct cgroup_leaf)CGROUP_LEAF_UNSET;
     job->socket_fd = job->supervisor_fd = job->log_fd = job->marks_fd = -EBADF;
     job->armed = 1;
     *ret = job;
@@ -197,7 +225,13 @@ static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spe
     job->started_ns = time_mono_ns();
     if (spec->name)
         job->name = strdup(spec->name);
-    return spec->name && !job->name ? -ENOMEM : 0;
+    if (spec->name && !job->name)
+        return -ENOMEM;
+    if (asprintf(&job->store_dir, "%s/jobs/%s", context_state_dir(job->context), job->id) < 0) {
+        job->store_dir = NULL;
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 static int launch(rein_job *job, struct rein_error **reterr)
@@ -209,8 +243,8 @@ static int launch(rein_job *job, struct rein_error **reterr)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return rein_fail(reterr, -errno, "spawn_failed", "socket", "cannot make a socket: %s",
                          strerror(errno));
-    job->socket_fd = pair[0];
-    theirs = pair[1];
+    job->socket_fd = fd_above_stdio(pair[0]);
+    theirs = fd_above_stdio(pair[1]);
     err = launch_supervisor(job->context->image_fd, job->context->null_fd, theirs,
                             &job->supervisor_fd);
     if (err < 0)
@@ -254,8 +288,12 @@ static int start_with_plan(rein_job *job,
 {
     int err = launch(job, reterr);
 
-    if (err == 0)
-        err = plan_make(job->context, spec, extras, plan, reterr);
+    if (err < 0)
+        return err;
+    if (!(job->context->test_fallbacks & WIRE_NO_CGROUP))
+        cgroup_take(&job->context->cgroup, job->context->owner_pidfd, &job->leaf);
+    plan->leaf = &job->leaf;
+    err = plan_make(job->context, spec, extras, plan, reterr);
     if (err < 0)
         return err;
     err = plan_send(plan, job->socket_fd);
@@ -345,10 +383,6 @@ static int send_input(rein_job *job, const void *data, size_t size, int eof)
     } message = {.head = {.type = WIRE_INPUT, .eof = (uint32_t)eof}};
     int r;
 
-    if (!job || (!data && size))
-        return -EINVAL;
-    if (!job->stdin_pipe)
-        return -EINVAL;
     (void)job_pump(job, 0);
     size = MIN(size, sizeof(message.bytes));
     if (size)
@@ -362,6 +396,7 @@ static int send_input(rein_job *job, const void *data, size_t size, int eof)
         if (r < 0)
             return r;
     }
+    (void)job_arm(job, job->cursor); /* news that came in between is still to be polled for */
     if (job->room_pending)
         return -ESRCH;
     if (job->room.errnum)
@@ -371,12 +406,25 @@ static int send_input(rein_job *job, const void *data, size_t size, int eof)
 
 ssize_t rein_send(rein_job *job, const void *data, size_t size)
 {
+    if (!job || !job->stdin_pipe || (!data && size))
+        return -EINVAL;
     return size ? send_input(job, data, size, /* eof= */ 0) : 0;
 }
 
 int rein_send_eof(rein_job *job)
 {
+    if (!job || !job->stdin_pipe)
+        return -EINVAL;
     return MIN(send_input(job, NULL, 0, /* eof= */ 1), 0);
+}
+
+static enum cgroup_leaf_end leaf_end(const rein_job *job)
+{
+    if (job->exit.type != WIRE_EXIT) /* never started, or lost with its supervisor and guard */
+        return CGROUP_LEAF_LOST;
+    if (job->after_keep || job->exit.notes & WIRE_NOTE_LEFT_ALIVE)
+        return CGROUP_LEAF_KEPT;
+    return job->exit.notes & WIRE_NOTE_LEAF_KILLED ? CGROUP_LEAF_EMPTY : CGROUP_LEAF_REUSABLE;
 }
 
 rein_job *rein_job_free(rein_job *job)
@@ -387,11 +435,14 @@ rein_job *rein_job_free(rein_job *job)
         if (!job->ended && rein_stop(job, 0) == 0)
             while (!job->ended && job_pump(job, -1) >= 0)
                 continue;
+        cgroup_give_back(&job->context->cgroup, &job->leaf, leaf_end(job));
         if (job->supervisor_fd >= 0)
             context_reap(job->context, TAKE_FD(job->supervisor_fd));
-        if (job->log_file)
+        if (job->log_moved)
             store_sweep(job->context);
     }
+    (void)close_fd(job->leaf.fd);
+    (void)close_fd(job->leaf.events_fd);
     (void)close_fd(job->supervisor_fd);
     (void)close_fd(job->socket_fd);
     (void)close_fd(job->log_fd);
@@ -402,7 +453,7 @@ rein_job *rein_job_free(rein_job *job)
     free(job->cwd);
     free(job->name);
     free(job->job_json);
-    free(job->log_file);
+    free(job->store_dir);
     free(job);
     return NULL;
 }

@@ -13,7 +13,8 @@
 struct rein_job {
     rein *context;
     char id[JOB_ID_LENGTH + 1];
-    int socket_fd;     /* -EBADF after the end */
+    int socket_fd; /* -EBADF after the end */
+    struct cgroup_leaf leaf;
     int supervisor_fd; /* pidfd, -EBADF once given to the context for reaping */
 
     /* what was asked */
@@ -35,9 +36,11 @@ struct rein_job {
     pid_t pid;
     int log_fd;
     int marks_fd;
-    char *log_file; /* NULL while the log is in memory */
+    char *store_dir; /* the job's directory in the store, whether it is there or not */
+    int log_moved;   /* the log is there; until then in memory */
     struct wire_log_state log;
-    int armed; /* an ARM waits for its NEWS */
+    int armed;      /* an ARM waits for its NEWS */
+    int has_reader; /* rein_read() was called: its caller polls for output, too */
     int ended;
     struct wire_exit exit;
     struct wire_left left[WIRE_LEFT_MAX];

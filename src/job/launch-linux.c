@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/fd-util.h"
 #include "base/syscall-linux.h"
 #include "wire.h"
 
@@ -95,6 +96,6 @@ int launch_supervisor(int image_fd, int null_fd, int socket_fd, int *ret_pidfd)
         (void)close_fd(pidfd);
         return -l.errnum;
     }
-    *ret_pidfd = pidfd;
+    *ret_pidfd = fd_above_stdio(pidfd);
     return 0;
 }

@@ -12,9 +12,9 @@
 #define SHEBANG_MAX 256
 
 /* Reads the interpreter that the first line of a script names. False when there is none. */
-static int read_interpreter(const char *path, char ret[static SHEBANG_MAX])
+static int read_interpreter(int dir_fd, const char *path, char ret[static SHEBANG_MAX])
 {
-    auto_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    auto_close int fd = openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : io_read_full(fd, ret, SHEBANG_MAX - 1);
     size_t begin;
 
@@ -27,17 +27,19 @@ static int read_interpreter(const char *path, char ret[static SHEBANG_MAX])
     return ret[0] != '\0';
 }
 
-/* "No such file" although the file is there: its interpreter, or its loader, is what is missing. */
+/* "No such file" although the file is there: its interpreter, or its loader, is what is missing.
+ * Relative places are below the job's directory, not ours. */
 static int missing_interpreter(const struct plan_message *plan, char ret[static SHEBANG_MAX])
 {
+    auto_close int cwd_fd = open(plan->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
     const char *p = plan->strings;
 
     for (uint32_t i = 0; i < plan->head.argc + plan->head.envc; i++)
         p += strlen(p) + 1;
     for (uint32_t i = 0; i < plan->head.pathc; i++, p += strlen(p) + 1) {
-        if (access(p, X_OK) < 0)
+        if (faccessat(cwd_fd, p, X_OK, 0) < 0)
             continue;
-        if (!read_interpreter(p, ret))
+        if (!read_interpreter(cwd_fd, p, ret))
             (void)snprintf(ret, SHEBANG_MAX, "the loader of '%.200s'", p);
         return 1;
     }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd-util.h"
 #include "base/syscall-linux.h"
 
 static void send_fd(struct plan_message *plan, enum wire_plan_fd kind, int fd)
@@ -72,7 +73,7 @@ add_stdin(struct plan_message *plan, const struct rein_spec *spec, struct rein_e
 
 static int make_memfd(const char *name, int *ret_fd, struct rein_error **reterr)
 {
-    *ret_fd = memfd_create(name, MFD_CLOEXEC);
+    *ret_fd = fd_above_stdio(memfd_create(name, MFD_CLOEXEC));
     if (*ret_fd < 0)
         return rein_fail(reterr, -errno, "spawn_failed", "memfd",
                          "cannot make room for the output: %s", strerror(errno));
@@ -82,6 +83,16 @@ static int make_memfd(const char *name, int *ret_fd, struct rein_error **reterr)
 static int compare_ints(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
+}
+
+static void add_leaf(struct plan_message *plan)
+{
+    const struct cgroup_leaf *leaf = plan->leaf;
+
+    if (!leaf || leaf->fd < 0)
+        return;
+    send_fd(plan, WIRE_FD_CGROUP, leaf->fd);
+    memcpy(plan->head.leaf_name, leaf->name, sizeof(leaf->name));
 }
 
 /* In ascending order, without doubles, so that the child can fill and close around them in one go.
@@ -126,6 +137,7 @@ int plan_add_fds(rein *r,
         return err;
     if (extras && extras->cleanup_dir)
         send_fd(plan, WIRE_FD_CLEANUP, extras->cleanup_dir_fd);
+    add_leaf(plan);
     add_pass_fds(plan, spec);
     return 0;
 }

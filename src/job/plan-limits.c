@@ -28,7 +28,7 @@ static int note_weaker(struct plan_message *plan, const char *layer, const char 
 
 static int add_cpu_limit(struct plan_message *plan, int64_t cpu_time_ns)
 {
-    uint64_t seconds = (uint64_t)((cpu_time_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
+    uint64_t seconds = (uint64_t)(cpu_time_ns / NSEC_PER_SEC + (cpu_time_ns % NSEC_PER_SEC > 0));
     auto_free char *warning = NULL;
     int r;
 

@@ -22,9 +22,13 @@
 
 static int make_argv(const struct rein_spec *spec, char ***ret)
 {
-    const char *shell[] = {"bash", "-c", spec->argv[0], NULL};
+    const char *script = spec->argv[0];
+    const char *shell[] = {"bash", "-c", script, NULL};
+    const char *guarded[] = {"bash", "-c", "--", script, NULL};
+    int is_shell = (spec->flags & REIN_SPEC_SHELL) != 0;
+    int looks_like_option = script[0] == '-' || script[0] == '+';
 
-    *ret = strv_copy(spec->flags & REIN_SPEC_SHELL ? shell : spec->argv);
+    *ret = strv_copy(!is_shell ? spec->argv : looks_like_option ? guarded : shell);
     return *ret ? 0 : -ENOMEM;
 }
 

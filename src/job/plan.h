@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "cgroup.h"
 #include "context.h"
 #include "id.h"
 #include "wire.h"
@@ -27,7 +28,8 @@ struct plan_message {
     size_t n_fds;
     int log_fd; /* the library's own copies; moved into the job */
     int marks_fd;
-    int own_fds[3]; /* opened for the plan, closed by plan_done() */
+    const struct cgroup_leaf *leaf; /* borrowed, set before plan_make(); NULL for none */
+    int own_fds[3];                 /* opened for the plan, closed by plan_done() */
     size_t n_own_fds;
     char id[JOB_ID_LENGTH + 1];
     char **argv; /* what is executed */

@@ -22,6 +22,15 @@ static int copy_string(char **ret, const char *s)
     return s && !*ret ? -ENOMEM : 0;
 }
 
+static int name_log(const rein_job *job, char **ret)
+{
+    if (job->log_moved && asprintf(ret, "%s/output.log", job->store_dir) < 0) {
+        *ret = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
 static int copy_vector(char ***ret, char **v)
 {
     *ret = strv_copy((const char *const *)v);
@@ -124,8 +133,7 @@ static int fill(const rein_job *job, struct rein_result *result)
     result->gap_end = job->log.gap_end;
     result->pid = job->pid;
     if (copy_string(&result->process_id, job->id) < 0 || copy_string(&result->cwd, job->cwd) < 0 ||
-        copy_string(&result->name, job->name) < 0 ||
-        copy_string(&result->log_file, job->log_file) < 0 ||
+        copy_string(&result->name, job->name) < 0 || name_log(job, &result->log_file) < 0 ||
         copy_vector(&result->command, job->argv) < 0 ||
         copy_vector(&result->warnings, job->warnings) < 0 ||
         copy_vector(&result->missing, job->missing) < 0)
@@ -155,8 +163,11 @@ int rein_wait(rein_job *job, int timeout_ms, struct rein_result *ret)
         if (r == 0)
             break;
     }
-    if (!job->ended)
+    if (!job->ended) {
         (void)job_refresh(job);
+        if (job->has_reader) /* output that was heard of here is still to be polled for */
+            (void)job_arm(job, job->cursor);
+    }
     r = fill(job, &result);
     if (r < 0) {
         rein_result_done(&result);

@@ -73,6 +73,8 @@ static int check_pass_fds(const struct rein_spec *spec, struct rein_error **rete
 {
     if (spec->n_pass_fds > WIRE_PASS_FDS_MAX)
         return bad(reterr, "more than %d descriptors to pass", WIRE_PASS_FDS_MAX);
+    if (spec->n_pass_fds && !spec->pass_fds)
+        return bad(reterr, "pass_fds is NULL");
     for (size_t i = 0; i < spec->n_pass_fds; i++) {
         int fd = spec->pass_fds[i];
 

@@ -123,6 +123,7 @@ void store_sweep(rein *r)
     int64_t now_s = time_wall_ns() / NSEC_PER_SEC;
     uint64_t bytes = 0;
 
+    cgroup_sweep(&r->cgroup);
     if (context_make_state_dir(r, "jobs", &jobs_fd, NULL) < 0)
         return;
     collect(jobs_fd, &all);

@@ -24,6 +24,7 @@
 #define WIRE_FDS_MAX (WIRE_PASS_FDS_MAX + 8)
 #define WIRE_PASS_FD_NUMBER_MAX 1023
 #define WIRE_RLIMITS_MAX 8
+#define WIRE_LEAF_NAME_SIZE 32
 #define WIRE_INPUT_MAX (32u << 10)   /* bytes of standard input in one message */
 #define WIRE_MESSAGE_MAX (40u << 10) /* the largest message but PLAN */
 #define WIRE_LEFT_MAX 64             /* descendants named in one EXIT */
@@ -58,7 +59,7 @@ enum wire_plan_fd {
     WIRE_FD_OWNER,   /* pidfd of the owner */
     WIRE_FD_STDIN,   /* the job's descriptor 0; without it /dev/null, or a pipe */
     WIRE_FD_CLEANUP, /* the locked private directory */
-    WIRE_FD_CGROUP,  /* cgroup v2 directory below which the job gets a leaf of its own */
+    WIRE_FD_CGROUP,  /* cgroup v2 leaf in which the job runs */
     WIRE_FD_KINDS,
 };
 
@@ -92,6 +93,7 @@ struct wire_plan {
     uint32_t n_pass_fds; /* sent after the kinds above */
     int32_t pass_fds[WIRE_PASS_FDS_MAX];
     char process_id[12];
+    char leaf_name[WIRE_LEAF_NAME_SIZE]; /* of WIRE_FD_CGROUP */
     uint32_t argc, envc, pathc;
     uint32_t
         test_fallbacks; /* enum wire_fallback bits: ways that a test wants to see unavailable */
@@ -193,6 +195,8 @@ struct wire_room {
 #define WIRE_NOTE_CLEANUP 0x4u       /* the private directory could not be removed */
 #define WIRE_NOTE_LEFT_ALIVE 0x8u    /* the tree could not be ended */
 #define WIRE_NOTE_RECORD 0x10u       /* exit.json could not be written */
+/* One that does not: */
+#define WIRE_NOTE_LEAF_KILLED 0x20u /* cgroup.kill was used, see cgroup_leaf_kill() */
 
 struct wire_left {
     int32_t pid;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/cgroup-leaf.h"
 #include "base/macro.h"
 #include "base/time-util.h"
 #include "rein.h"
@@ -34,6 +35,10 @@ static void become_done(struct supervisor *s)
 
 static void kill_tree(struct supervisor *s)
 {
+    if (s->plan.fds[WIRE_FD_CGROUP] >= 0) {
+        cgroup_leaf_kill(s->plan.fds[WIRE_FD_CGROUP]);
+        s->notes |= WIRE_NOTE_LEAF_KILLED;
+    }
     (void)tree_signal(SIGKILL, 0, fallbacks(s));
     s->retry_ns = time_mono_ns() + retry_step_ns;
     retry_step_ns = MIN(retry_step_ns * 2, RETRY_MAX_NS);

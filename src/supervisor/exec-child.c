@@ -20,18 +20,36 @@ static int fail(struct exec_child *c, enum wire_step step)
     return -1;
 }
 
+static int is_target(const struct wire_plan *head, int fd)
+{
+    for (uint32_t i = 0; i < head->n_pass_fds; i++)
+        if (head->pass_fds[i] == fd)
+            return 1;
+    return 0;
+}
+
+/* A copy at a number that is not about to be filled. Above all of them there may be none: the limit
+ * on descriptors is often just as high as the highest. Copies that land on such a number on the way
+ * there are filled over. */
+static int move_away(const struct wire_plan *head, int fd)
+{
+    do
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    while (fd >= 0 && is_target(head, fd));
+    return fd;
+}
+
 /* Moves every source out of the way of the numbers that are about to be filled, then fills them. */
 static int set_descriptors(struct exec_child *c)
 {
     const struct wire_plan *head = c->plan->head;
     int pass[WIRE_PASS_FDS_MAX];
-    int clear = head->n_pass_fds ? head->pass_fds[head->n_pass_fds - 1] + 1 : 0;
 
-    for (int i = 0; i < 3 && clear; i++)
-        if (c->stdio[i] > 2 && (c->stdio[i] = fcntl(c->stdio[i], F_DUPFD_CLOEXEC, clear)) < 0)
+    for (int i = 0; i < 3; i++)
+        if (is_target(head, c->stdio[i]) && (c->stdio[i] = move_away(head, c->stdio[i])) < 0)
             return fail(c, WIRE_STEP_DESCRIPTORS);
     for (uint32_t i = 0; i < head->n_pass_fds; i++)
-        if ((pass[i] = fcntl(c->plan->pass_fds[i], F_DUPFD_CLOEXEC, clear)) < 0)
+        if ((pass[i] = move_away(head, c->plan->pass_fds[i])) < 0)
             return fail(c, WIRE_STEP_DESCRIPTORS);
     for (int i = 0; i < 3; i++)
         if (c->stdio[i] != i && dup2(c->stdio[i], i) < 0)
@@ -94,14 +112,12 @@ static int tie_to_parent(struct exec_child *c)
 static void reset_signals(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t none;
 
     (void)sigaction(SIGCHLD, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGHUP, &action, NULL);
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    sys_set_signal_mask(0);
 }
 
 /* As execvp: go on where a place does not have it, remember where it may not be run, and give a
@@ -136,6 +152,7 @@ int exec_child_main(void *arg)
 {
     struct exec_child *c = arg;
 
+    c->began = 1;
     if (setsid() < 0)
         (void)fail(c, WIRE_STEP_SESSION);
     else if (set_descriptors(c) == 0) {

@@ -13,7 +13,8 @@ struct plan;
 struct exec_child {
     const struct plan *plan;
     pid_t parent;
-    int stdio[3];      /* what becomes 0, 1 and 2; 0 itself for /dev/null */
+    int stdio[3]; /* what becomes 0, 1 and 2; 0 itself for /dev/null */
+    volatile int began;
     volatile int step; /* enum wire_step */
     volatile int errnum;
 };

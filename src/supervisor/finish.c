@@ -1,5 +1,7 @@
 /* The last steps of a job, in this order: the rest of its output, its private directory, its
- * record, its report. Run by the supervisor, or by the guard when the supervisor was killed. */
+ * record, its report, its leaf. Run by the supervisor, or by the guard when the supervisor was
+ * killed. */
+#include "base/cgroup-leaf.h"
 #include "job/record.h"
 #include "rein.h"
 #include "supervisor.h"
@@ -32,6 +34,15 @@ static void save_output_of_orphan(struct supervisor *s)
         log_move_to_store(s);
 }
 
+void finish_leaf(struct supervisor *s)
+{
+    int fd = s->plan.fds[WIRE_FD_CGROUP];
+
+    if (fd >= 0 && s->socket_fd < 0)
+        (void)cgroup_leaf_remove(fd, s->plan.head->leaf_name,
+                                 s->tree_empty ? CGROUP_LEAF_WAIT_MS : 0);
+}
+
 void finish_job(struct supervisor *s)
 {
     output_drain_rest(s);
@@ -40,4 +51,5 @@ void finish_job(struct supervisor *s)
         s->notes |= WIRE_NOTE_CLEANUP;
     write_record(s);
     report_exit(s);
+    finish_leaf(s);
 }

@@ -40,19 +40,13 @@ struct supervisor supervisor = {
 
 static _Alignas(16) char supervisor_stack[SUPERVISOR_STACK_SIZE];
 
-#define STANDARD_SIGNALS 31 /* real-time signals are not ignored by accident */
-
 /* Ignored signals and a mask are inherited through exec; the owner's are not ours, nor the job's.
  */
 static void reset_signals(void)
 {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t all;
-
-    (void)sigfillset(&all);
-    (void)sigprocmask(SIG_SETMASK, &all, NULL);
-    for (int signo = 1; signo <= STANDARD_SIGNALS; signo++)
-        (void)sigaction(signo, &action, NULL);
+    sys_set_signal_mask(UINT64_MAX);
+    for (int signo = 1; signo <= SYS_SIGNALS; signo++)
+        sys_reset_signal(signo);
 }
 
 static void start_job(struct supervisor *s)
@@ -69,6 +63,7 @@ static void start_job(struct supervisor *s)
             (void)remove_dir(s->plan.cleanup_dir);
         s->reported = 1;
         report_failed(s, step, r);
+        finish_leaf(s);
         return;
     }
     if (head->timeout_ns > 0)
@@ -110,6 +105,15 @@ static void finish_lost_job(struct supervisor *s)
     finish_job(s);
 }
 
+/* A job can stop its supervisor, which is of the same user. It is sent on at once. */
+static void wait_for_supervisor(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, WUNTRACED) < 0 || WIFSTOPPED(status))
+        (void)kill(pid, SIGCONT); /* our own child, not reaped yet: the pid is still its */
+}
+
 int main(void)
 {
     struct supervisor *s = &supervisor;
@@ -127,8 +131,7 @@ int main(void)
         report_failed(s, WIRE_STEP_CLONE, -errno);
         return 1;
     }
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    wait_for_supervisor(pid);
     if (!s->reported && s->plan.cleanup_dir)
         finish_lost_job(s);
     return 0;

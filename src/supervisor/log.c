@@ -126,6 +126,12 @@ static void lose(struct log *log, uint64_t size)
     punch(log->fd, st->gap_begin, st->gap_end, &log->punched_end);
 }
 
+/* What a piece may cost beside its bytes. */
+static uint64_t mark_cost(const struct log *log)
+{
+    return log->marks_fd >= 0 ? WIRE_MARK_SIZE : 0;
+}
+
 static int write_mark(struct log *log, int stream)
 {
     uint64_t mark = WIRE_MARK(log->state.total, (unsigned)stream);
@@ -160,7 +166,7 @@ static void append_on_full_disk(struct supervisor *s, int stream, const char *da
     s->notes |= WIRE_NOTE_LOG_DISK_FULL;
     while (log->limit > FULL_DISK_LIMIT_MIN) {
         log->limit = MAX(MIN(log->limit, kept_bytes(&log->state)) / 2, FULL_DISK_LIMIT_MIN);
-        make_room(log, size + WIRE_MARK_SIZE);
+        make_room(log, size + mark_cost(log));
         if (write_piece(log, stream, data, size) == 0)
             return;
     }
@@ -171,7 +177,7 @@ static void append_on_full_disk(struct supervisor *s, int stream, const char *da
 static void append_up_to_limit(struct supervisor *s, int stream, const char *data, size_t size)
 {
     struct log *log = &s->log;
-    uint64_t kept = kept_bytes(&log->state) + WIRE_MARK_SIZE;
+    uint64_t kept = kept_bytes(&log->state) + mark_cost(log);
     size_t fits = kept < log->limit ? (size_t)MIN(log->limit - kept, size) : 0;
     const char *newline;
 
@@ -196,9 +202,9 @@ static void append_piece(struct supervisor *s, int stream, const char *data, siz
     uint64_t tail_max;
     int r;
 
-    if (kept_bytes(&log->state) + size + WIRE_MARK_SIZE > log->limit)
-        make_room(log, size + WIRE_MARK_SIZE);
-    tail_max = log->limit - log->state.gap_begin - WIRE_MARK_SIZE;
+    if (kept_bytes(&log->state) + size + mark_cost(log) > log->limit)
+        make_room(log, size + mark_cost(log));
+    tail_max = log->limit - log->state.gap_begin - mark_cost(log);
     if (size > tail_max) { /* only its end can stay */
         lose(log, size - tail_max);
         data += size - tail_max;
@@ -214,7 +220,7 @@ static void append_piece(struct supervisor *s, int stream, const char *data, siz
 void log_append(struct supervisor *s, int stream, const char *data, size_t size)
 {
     struct log *log = &s->log;
-    uint64_t after = kept_bytes(&log->state) + size + WIRE_MARK_SIZE;
+    uint64_t after = kept_bytes(&log->state) + size + mark_cost(log);
     uint64_t head = log->limit / 4;
 
     if (log->dir_fd < 0 && !log->stuck && after > log->memory_limit)

@@ -1,6 +1,7 @@
 /* Receives the plan and checks it. What it says is done elsewhere. */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/macro.h"
@@ -29,19 +30,31 @@ static int receive(int socket_fd, struct received *ret)
     return n < 0 ? (int)n : 0;
 }
 
+/* Maps the strings. A file that is shorter would be our end at the first look behind its own. */
+static const char *map_strings(int fd, size_t size)
+{
+    struct stat st;
+    void *map;
+
+    if (fstat(fd, &st) < 0 || st.st_size < (off_t)size)
+        return NULL;
+    map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
 /* Where the strings are: behind the head, or in a memfd when they are many. */
 static const char *find_strings(const struct wire_plan *head, struct received *got)
 {
-    void *map;
+    const char *strings;
 
     if (!(head->flags & WIRE_PLAN_IN_MEMFD))
         return got->size == sizeof(*head) + head->strings_size ? inline_plan + sizeof(*head) : NULL;
     if (got->size != sizeof(*head) || got->n_fds == 0)
         return NULL;
-    map = mmap(NULL, head->strings_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, got->fds[0], 0);
+    strings = map_strings(got->fds[0], head->strings_size);
     (void)close_fd(got->fds[0]);
     memmove(got->fds, got->fds + 1, --got->n_fds * sizeof(int));
-    return map == MAP_FAILED ? NULL : map;
+    return strings;
 }
 
 /* Hands the descriptors to their places. */
@@ -121,6 +134,8 @@ static int check_head(const struct wire_plan *head, size_t received)
     if (received < sizeof(*head) || head->type != WIRE_PLAN || head->version != WIRE_VERSION)
         return -EPROTO;
     if (head->n_rlimits > WIRE_RLIMITS_MAX || head->n_pass_fds > WIRE_PASS_FDS_MAX)
+        return -EPROTO;
+    if (!memchr(head->process_id, '\0', sizeof(head->process_id)))
         return -EPROTO;
     if (head->strings_size == 0 || head->strings_size > WIRE_PLAN_MAX)
         return -EPROTO;

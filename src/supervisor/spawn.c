@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/syscall-linux.h"
+#include "clone-linux.h"
 #include "exec-child.h"
 #include "supervisor.h"
 
@@ -58,14 +59,31 @@ static void close_pass_fds(struct plan *plan)
         plan->pass_fds[i] = close_fd(plan->pass_fds[i]);
 }
 
+/* The pid, or a negative errno when the child has to be started without a leaf: refused by an older
+ * kernel or a container's filter, or killed at birth for what cgroup_leaf_kill() tells about. */
+static pid_t clone_into_leaf(const struct supervisor *s, struct exec_child *child, int *ret_pidfd)
+{
+    int leaf_fd = s->plan.fds[WIRE_FD_CGROUP];
+    pid_t pid = leaf_fd < 0 ? -EBADF
+                            : clone_into_cgroup(leaf_fd, exec_child_main, child, child_stack,
+                                                sizeof(child_stack), ret_pidfd);
+
+    if (pid < 0 || child->began)
+        return pid;
+    (void)waitpid(pid, NULL, 0);
+    *ret_pidfd = close_fd(*ret_pidfd);
+    return -EAGAIN;
+}
+
 /* Clones the child and waits until it has executed the command or failed. */
 static int clone_child(struct supervisor *s, struct exec_child *child)
 {
     int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
     int pidfd = -EBADF;
-    pid_t pid;
+    pid_t pid = clone_into_leaf(s, child, &pidfd);
 
-    pid = clone(exec_child_main, child_stack + sizeof(child_stack), flags, child, &pidfd);
+    if (pid < 0)
+        pid = clone(exec_child_main, child_stack + sizeof(child_stack), flags, child, &pidfd);
     if (pid < 0)
         return -errno;
     s->main_pid = pid;

@@ -162,8 +162,10 @@ void report_log_moved(struct supervisor *s);
 void report_room(struct supervisor *s, uint32_t accepted, int err);
 void report_exit(struct supervisor *s);
 
-/* finish.c: the last steps of a job: record, private directory, report. */
+/* finish.c: the last steps of a job: private directory, record, report, leaf. */
 void finish_job(struct supervisor *s);
+/* Removes the leaf when there is no owner who would. */
+void finish_leaf(struct supervisor *s);
 
 /* remove-dir.c: removes a directory with all that is in it. 0 or a negative errno. */
 int remove_dir(const char *path);
