@@ -1,0 +1,278 @@
+"""Deadlines: they come on time, whatever the tree does, and they reach all of it."""
+
+import json
+import os
+import signal
+import time
+import unittest
+
+from rein_test import SLOW, ReinTest, wait_until
+
+DAEMON = '''
+import os, sys, time
+if os.fork(): os.waitpid(-1, 0); os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+time.sleep({})
+'''
+
+
+class Tree(ReinTest):
+    """What the deadline ends."""
+
+    def test_A1_grandchild(self):
+        m = self.marker(98701)
+        o = self.sh(f'python3 -c "import time; print(1, flush=True); time.sleep({m})"; true',
+                    '-t', '1', '--grace', '0')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', '1\n')
+        self.assert_duration(r, 1000, 3000)
+
+    def test_A2_sigterm_is_ignored(self):
+        m = self.marker(98702)
+        script = f'trap "" TERM; echo up; sleep {m}; sleep {m}'
+        o = self.sh(script, '-t', '0.5', '--grace', '0.5')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
+        self.assert_duration(r, 1000, 4000)
+
+        o = self.sh(script, '-t', '0.5', '--grace', '0')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
+        self.assert_duration(r, 500, 2000)
+
+    def test_A2_every_signal_is_ignored(self):
+        m = self.marker(98702)
+        o = self.run_json('-t', '0.5', '--grace', '0.3', '--', self.helper('ignore-term'), m)
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'ready\nTERM\n')
+        self.assert_duration(r, 800, 3000)
+
+    def test_A3_descendant_in_a_new_session(self):
+        m = self.marker(98703)
+        o = self.sh(f'setsid sleep {m} & sleep {m}', '-t', '0.7', '--grace', '0')
+        self.assert_gone(m)
+        self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+
+    def test_A4_double_forked_daemon(self):
+        m = self.marker(98704)
+        self.write('daemon.py', DAEMON.format(m))
+        o = self.sh(f'python3 daemon.py; echo up; sleep {m}', '-t', '1', '--grace', '0')
+        self.assert_gone(m)
+        self.assert_ended(o, 'timeout', -9, output='up\n')
+
+    def test_A4_many_daemons(self):
+        m = self.marker(98704)
+        daemonize = self.helper('daemonize')
+        o = self.sh(f'for i in 1 2 3 4 5 6 7 8; do {daemonize} {m}; done; echo up; sleep {m}',
+                    '-t', '0.5')
+        self.assert_gone(m)
+        self.assert_ended(o, 'timeout', -9, output='up\n')
+
+    def test_A5_members_of_a_pipeline(self):
+        m = self.marker(98705)
+        o = self.sh(f'sleep {m} | sleep {m} | sleep {m}', '-t', '0.5', '--grace', '0')
+        self.assert_gone(m)
+        self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+
+    def test_A9_never_becomes_a_background_job(self):
+        m = self.marker(98709)
+        o = self.run_json('-t', '0.3', '--grace', '0', '--', 'sleep', m)
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+        self.assertEqual(r['left_running'], [], 'rein itself ended the tree')
+        self.assertEqual(r['command'], ['sleep', m])
+
+    def test_A10_waiting_for_input(self):
+        m = self.marker(98710)
+        fifo = os.path.join(self.temp, 'fifo')
+        os.mkfifo(fifo)
+        fifo_fd = os.open(fifo, os.O_RDWR)
+        read_fd, write_fd = os.pipe()
+        try:
+            for stdin in fifo_fd, read_fd:
+                for command in ('cat',), ('bash', '-c', 'read x', m):
+                    with self.subTest(command=command, stdin=stdin):
+                        o = self.run_json('-t', '0.3', '--grace', '0', '--stdin', 'inherit', '--',
+                                          *command, stdin=stdin)
+                        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+                        self.assert_duration(r, 300, 2000)
+                        self.assert_gone(m)
+        finally:
+            for fd in fifo_fd, read_fd, write_fd:
+                os.close(fd)
+
+    def test_B7_output_before_the_deadline_is_kept(self):
+        m = self.marker(98727)
+        o = self.run_json('-t', '0.5', '--grace', '0', '--', 'sh', '-c', f'echo before; sleep {m}')
+        self.assert_gone(m)
+        self.assert_ended(o, 'timeout', -9, output='before\n')
+
+    def test_stopped_processes_are_killed(self):
+        m = self.marker(98729)
+        o = self.run_json('-t', '0.5', '--', self.helper('stopper'), m)
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'stopped\n')
+        self.assert_duration(r, 500, 2000)
+
+    def test_stopped_processes_are_woken_for_sigterm(self):
+        m = self.marker(98729)
+        o = self.run_json('-t', '0.5', '--grace', '10', '--', self.helper('stopper'), m)
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -15, 'SIGTERM', 'stopped\n')
+        self.assert_duration(r, 500, 5000)
+
+    def test_exit_with_0_on_sigterm_is_a_timeout(self):
+        m = self.marker(98730)
+        o = self.sh(f'trap "echo bye; exit 0" TERM; echo up; sleep {m} & wait', '-t', '0.5',
+                    '--grace', '10')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', 0, output='up\nbye\n')
+        self.assertFalse(r['success'])
+        self.assertEqual(o.rc, 124)
+        self.assert_duration(r, 500, 5000)
+
+    def test_members_that_outlive_the_main_process_in_the_grace_time(self):
+        """The main process obeys SIGTERM, another one does not: it is not left."""
+        m = self.marker(98731)
+        o = self.sh(f'{self.helper("ignore-term")} {m} >/dev/null & echo up; exec sleep {m}',
+                    '-t', '0.5', '--grace', '0.5')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -15, 'SIGTERM', 'up\n')
+        self.assert_duration(r, 1000, 4000)
+
+    def test_after_wait(self):
+        m = self.marker(98732)
+        o = self.sh(f'sleep {m} & exit 0', '--after', 'wait', '-t', '0.5')
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', 0)
+        self.assertEqual(o.rc, 124)
+        self.assert_duration(r, 500, 2000)
+
+    def test_text_mode_says_it(self):
+        m = self.marker(98733)
+        o = self.rein('run', '-t', '0.3', '--', 'sh', '-c', f'echo before; sleep {m}')
+        self.assert_gone(m)
+        self.assertEqual((o.rc, o.out), (124, b'before\n'))
+        self.assertRegex(o.err_text, r'\Arein: [^\n]*\n\Z')
+
+
+class Precision(ReinTest):
+    """When it comes."""
+
+    def test_not_early_and_not_much_later(self):
+        for text, ms in ('0.2', 200), ('300ms', 300), ('0.25s', 250):
+            with self.subTest(timeout=text):
+                m = self.marker(98740)
+                o = self.run_json('-t', text, '--', 'sleep', m)
+                self.assert_gone(m)
+                r = self.assert_ended(o, 'timeout', -9)
+                self.assert_duration(r, ms, ms + 500)
+                self.assertLess(o.seconds * 1000, (ms + 1000) * SLOW)
+
+    def test_none_by_default_and_with_0(self):
+        for options in [], ['-t', '0'], ['-t', '0s']:
+            o = self.run_json(*options, '--', 'sleep', '0.2')
+            r = self.assert_ended(o, 'exit', 0)
+            self.assert_duration(r, 200, 2000)
+
+    def test_a_far_deadline_is_not_a_near_one(self):
+        for far in '1h', '100000h', '2500000h', '106751d', '292y':
+            o = self.run_json('-t', far, '--', 'sleep', '0.05')
+            if o.rc != 125:
+                self.assert_ended(o, 'exit', 0)
+
+    def test_while_flooding(self):
+        m = self.marker(98741)
+        o = self.run_json('-t', '0.5', '--show', '4K', '--', 'yes', m)
+        self.assert_gone(m)
+        r = self.assert_ended(o, 'timeout', -9)
+        self.assert_duration(r, 500, 2000)
+
+    def test_while_nobody_reads(self):
+        """rein is blocked on its full standard output; the deadline holds all the same."""
+        m = self.marker(98742)
+        p = self.spawn('run', '-t', '0.5', '--', 'yes', m)
+        self.wait_running('yes', m)
+        wait_until(lambda: not self.processes(m), 2, 'the end of the flood')
+        o = self.finish(p)
+        self.assertEqual(o.rc, 124)
+        self.assertEqual(o.out[:2 * len(m) + 2], f'{m}\n{m}\n'.encode())
+
+    def test_while_rein_is_stopped(self):
+        m = self.marker(98743)
+        p = self.spawn('run', '--json', '-t', '0.5', '--', 'sleep', m)
+        self.wait_running('sleep', m)
+        p.send_signal(signal.SIGSTOP)
+        try:
+            wait_until(lambda: not self.processes(m), 2, 'the end of the job')
+            time.sleep(0.3)     # the job's time must not go on with rein's
+        finally:
+            p.send_signal(signal.SIGCONT)
+        r = self.assert_ended(self.finish(p), 'timeout', -9)
+        self.assert_duration(r, 500, 750)
+
+    def test_G8_the_clock_jumps(self):
+        """The wall clock is set by an hour in the middle of the run, by a library loaded into
+        rein; the job has the same one, and shows that it works."""
+        shim, log = self.helper('clock-shim.so'), os.path.join(self.temp, 'clock-log')
+        for jump in 3600, -3600:
+            with self.subTest(jump=jump):
+                m = self.marker(98744)
+                script = (f'import time; a = time.time(); print(round(time.time() - a), flush=True)'
+                          f'; time.sleep({m})')
+                o = self.run_json('-t', '1', '--', 'python3', '-c', script, extra_env={
+                    'LD_PRELOAD': shim, 'CLOCK_SHIM_JUMP': str(jump), 'CLOCK_SHIM_LOG': log,
+                    'ASAN_OPTIONS': 'verify_asan_link_order=0'})
+                self.assert_gone(m)
+                r = self.assert_ended(o, 'timeout', -9)
+                self.assert_duration(r, 1000, 3000)
+                self.assertIn(json.loads(r['output']), (0, jump), 'the shim was not loaded')
+                self.assertGreaterEqual(self.read(log).count(b'loaded\n'), 2, 'rein lacks the shim')
+
+
+class Storm(ReinTest):
+    """Bounded fork storms: some processes only sleep, others fork and exit all the time."""
+
+    def assert_storm_is_over(self, m):
+        self.assert_gone(m)
+        # Processes that move on all the time escape a look at /proc, but not their parent; and
+        # what has lost its parent is the test's.
+        wait_until(lambda: not self._reap_orphans(), 2, 'the end of the storm')
+
+    def test_deadline(self):
+        m = self.marker(98750)
+        o = self.run_json('-t', '1', '--grace', '0', '--', self.helper('fork-storm'), m, '120', '8')
+        r = self.assert_ended(o, 'timeout', -9, output='storm\n')
+        self.assert_duration(r, 1000, 3000)
+        self.assert_storm_is_over(m)
+
+    def test_stop(self):
+        m = self.marker(98751)
+        p = self.spawn('run', '--grace', '0.3', '--', self.helper('fork-storm'), m, '120', '8')
+        self.read_some(p.stdout, b'storm\n')
+        p.send_signal(signal.SIGTERM)
+        o = self.finish(p)
+        self.assertEqual(o.rc, 143, str(o))
+        self.assert_storm_is_over(m)
+
+    def test_leftovers(self):
+        m = self.marker(98752)
+        o = self.run_json('--', self.helper('fork-storm'), m, '120', '8', 'leave')
+        r = self.assert_ended(o, 'exit', 0, output='storm\n')
+        self.assert_at_once(o)
+        self.assertTrue(r['left_running'])
+        self.assert_storm_is_over(m)
+
+    def test_rein_is_killed(self):
+        m = self.marker(98753)
+        p = self.spawn('run', '--', self.helper('fork-storm'), m, '120', '8')
+        self.read_some(p.stdout, b'storm\n')
+        p.kill()
+        p.wait()
+        wait_until(lambda: not self._reap_orphans(), 2, 'the end of the storm')
+        self.assert_gone(m)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,322 @@
+/*
+ * From a spec to what the supervisor unpacks at the other end of the socket: the whole way of a
+ * plan, small and large, with its descriptors in their places.
+ */
+#include "job-test.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "job/plan.h"
+#include "supervisor/plan-read.c"
+
+static struct plan_message made;
+static struct plan received;
+
+static int plan_setup(void **state)
+{
+    made = (struct plan_message)PLAN_MESSAGE_UNSET;
+    memset(&received, 0, sizeof(received));
+    for (int i = 0; i < WIRE_FD_KINDS; i++)
+        received.fds[i] = -EBADF;
+    for (int i = 0; i < WIRE_PASS_FDS_MAX; i++)
+        received.pass_fds[i] = -EBADF;
+    return job_setup(state) < 0 || context_prepare(context, NULL) < 0 ? -1 : 0;
+}
+
+static int plan_teardown(void **state)
+{
+    plan_done(&made);
+    for (int i = 0; i < WIRE_FD_KINDS; i++)
+        (void)close_fd(received.fds[i]);
+    for (int i = 0; i < WIRE_PASS_FDS_MAX; i++)
+        (void)close_fd(received.pass_fds[i]);
+    return job_teardown(state);
+}
+
+/* Sends the plan of a spec, and receives it. */
+static void travel(const struct rein_spec *spec, const struct job_extras *extras)
+{
+    struct rein_error *error = NULL;
+    int pair[2];
+
+    if (plan_make(context, spec, extras, &made, &error) < 0) {
+        print_error("%s\n", error->message);
+        error = rein_error_free(error);
+        fail();
+    }
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(plan_send(&made, pair[0]), 0);
+    assert_int_equal(plan_receive(pair[1], &received), 0);
+    (void)close(pair[0]);
+    (void)close(pair[1]);
+}
+
+static void check_same_file(int fd, int other)
+{
+    struct stat a, b;
+
+    assert_int_equal(fstat(fd, &a), 0);
+    assert_int_equal(fstat(other, &b), 0);
+    assert_int_equal(a.st_ino, b.st_ino);
+    assert_int_equal(a.st_dev, b.st_dev);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+}
+
+static void test_plain_plan(void **state)
+{
+    struct rein_spec spec = COMMAND("tool", "", "two words");
+    static const char *const env[] = {"PATH=/a::/b/", NULL};
+    char jobs_dir[128];
+
+    spec.env = env;
+    travel(&spec, NULL);
+    const struct wire_plan *head = received.head;
+    assert_int_equal(head->type, WIRE_PLAN);
+    assert_int_equal(head->flags, 0);
+    assert_int_equal(head->argc, 3);
+    assert_string_equal(received.argv[0], "tool");
+    assert_string_equal(received.argv[1], "");
+    assert_string_equal(received.argv[2], "two words");
+    assert_null(received.argv[3]);
+    assert_int_equal(head->pathc, 3);
+    assert_string_equal(received.paths[0], "/a/tool");
+    assert_string_equal(received.paths[1], "./tool");
+    assert_string_equal(received.paths[2], "/b//tool");
+    assert_null(received.env[head->envc]);
+    for (uint32_t i = 0; i < head->envc; i++)
+        assert_non_null(strchr(received.env[i], '='));
+    assert_string_equal(received.cwd, ""); /* stays where it is */
+    (void)snprintf(jobs_dir, sizeof(jobs_dir), "%s/jobs", in_temp_dir("state"));
+    assert_string_equal(received.jobs_dir, jobs_dir);
+    assert_string_equal(received.job_json, made.job_json);
+    assert_string_equal(received.cleanup_dir, "");
+    assert_string_equal(head->process_id, made.id);
+    assert_int_equal(head->log_limit, OUTPUT_LIMIT_DEFAULT);
+    assert_int_equal(head->memory_limit, OUTPUT_IN_MEMORY_MAX);
+    assert_int_equal(head->after, WIRE_AFTER_KILL);
+    assert_int_equal(head->timeout_ns, 0);
+    assert_int_equal(head->n_rlimits, 0);
+    assert_int_equal(head->n_pass_fds, 0);
+    check_same_file(received.fds[WIRE_FD_LOG], made.log_fd);
+    check_same_file(received.fds[WIRE_FD_OWNER], context->owner_pidfd);
+    assert_true(received.fds[WIRE_FD_MARKS] < 0);
+    assert_true(received.fds[WIRE_FD_STDIN] < 0);
+    assert_true(received.fds[WIRE_FD_CLEANUP] < 0);
+    assert_int_equal(received.argv[-1], NULL); /* room for the shell */
+}
+
+static void test_everything_at_once(void **state)
+{
+    struct rein_spec spec = COMMAND("/bin/tool");
+    auto_close int cleanup_fd = open(temp_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct job_extras extras = {.cleanup_dir = temp_dir, .cleanup_dir_fd = cleanup_fd};
+    auto_close int first = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    auto_close int second = open("/dev/full", O_RDONLY | O_CLOEXEC);
+    int pass[3] = {second, first, second};
+
+    spec.flags = REIN_SPEC_SPLIT | REIN_SPEC_PACED;
+    spec.cwd = "/";
+    spec.timeout_ns = 12;
+    spec.grace_ns = 34;
+    spec.output_limit = 56000;
+    spec.on_output_limit = REIN_OUTPUT_KILL;
+    spec.after = REIN_AFTER_WAIT;
+    spec.stdin_kind = REIN_STDIN_FILE;
+    spec.stdin_path = write_temp_file("input", 0600, "text");
+    spec.pass_fds = pass;
+    spec.n_pass_fds = 3;
+    spec.memory_limit = 777;
+    spec.file_size_limit = 888;
+    travel(&spec, &extras);
+    const struct wire_plan *head = received.head;
+    assert_int_equal(head->flags, WIRE_PLAN_SPLIT | WIRE_PLAN_PACED | WIRE_PLAN_OUTPUT_KILL);
+    assert_int_equal(head->timeout_ns, 12);
+    assert_int_equal(head->grace_ns, 34);
+    assert_int_equal(head->log_limit, 56000);
+    assert_int_equal(head->after, WIRE_AFTER_WAIT);
+    assert_int_equal(head->pathc, 1);
+    assert_string_equal(received.paths[0], "/bin/tool");
+    assert_string_equal(received.cwd, "/");
+    assert_string_equal(received.cleanup_dir, temp_dir);
+    assert_int_equal(head->n_rlimits, 2);
+    assert_int_equal(head->rlimits[0].resource, RLIMIT_AS);
+    assert_int_equal(head->rlimits[0].soft, 777);
+    assert_int_equal(head->rlimits[0].hard, 777);
+    assert_int_equal(head->rlimits[1].resource, RLIMIT_FSIZE);
+    check_same_file(received.fds[WIRE_FD_LOG], made.log_fd);
+    check_same_file(received.fds[WIRE_FD_MARKS], made.marks_fd);
+    check_same_file(received.fds[WIRE_FD_STDIN], made.own_fds[0]);
+    check_same_file(received.fds[WIRE_FD_CLEANUP], cleanup_fd);
+    assert_int_equal(head->n_pass_fds, 2); /* sorted, without doubles */
+    assert_int_equal(head->pass_fds[0], first < second ? first : second);
+    check_same_file(received.pass_fds[0], head->pass_fds[0]);
+    check_same_file(received.pass_fds[1], head->pass_fds[1]);
+}
+
+/* Strings that do not fit into the message come along in a memory file. */
+static void test_large_plan(void **state)
+{
+    static char argument[WIRE_PLAN_INLINE_MAX];
+    struct rein_spec spec = COMMAND("tool", argument, "last");
+
+    memset(argument, 'x', sizeof(argument) - 1);
+    travel(&spec, NULL);
+    assert_true(made.head.strings_size > WIRE_PLAN_INLINE_MAX);
+    assert_true(received.head->flags & WIRE_PLAN_IN_MEMFD);
+    assert_string_equal(received.argv[1], argument);
+    assert_string_equal(received.argv[2], "last");
+    assert_string_equal(received.job_json, made.job_json);
+    check_same_file(received.fds[WIRE_FD_LOG], made.log_fd);
+}
+
+static void test_more_strings_than_there_is_static_room_for(void **state)
+{
+    static const char *argv[5001];
+    struct rein_spec spec = {.size = sizeof(spec), .argv = argv};
+
+    for (int i = 0; i < 5000; i++)
+        argv[i] = "x";
+    travel(&spec, NULL);
+    assert_int_equal(received.head->argc, 5000);
+    assert_string_equal(received.argv[4999], "x");
+    assert_null(received.argv[5000]);
+    assert_null(received.argv[-1]);
+}
+
+static void test_default_path_without_one(void **state)
+{
+    struct rein_spec spec = COMMAND("tool");
+    auto_free char *before = strdup(getenv("PATH"));
+
+    spec.env_profile = REIN_ENV_INHERIT;
+    (void)unsetenv("PATH");
+    travel(&spec, NULL);
+    (void)setenv("PATH", before, 1);
+    assert_int_equal(received.head->pathc, 2);
+    assert_string_equal(received.paths[0], "/bin/tool");
+    assert_string_equal(received.paths[1], "/usr/bin/tool");
+}
+
+static void test_relative_directory_is_told_as_it_is_and_absolute(void **state)
+{
+    struct rein_spec spec = COMMAND("tool");
+    auto_free char *expected = NULL;
+
+    assert_true(asprintf(&expected, "%s/some/where", start_dir) > 0);
+    spec.cwd = "some/where";
+    travel(&spec, NULL);
+    assert_string_equal(received.cwd, "some/where");
+    assert_string_equal(made.cwd, expected);
+    assert_non_null(strstr(made.job_json, expected));
+}
+
+static void test_every_stdin_kind(void **state)
+{
+    struct rein_spec spec = COMMAND("tool");
+    int kinds[] = {REIN_STDIN_NULL, REIN_STDIN_INHERIT, REIN_STDIN_FD, REIN_STDIN_PIPE};
+
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        spec.stdin_kind = kinds[i];
+        spec.stdin_fd = context->null_fd;
+        assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
+        assert_int_equal((made.head.flags & WIRE_PLAN_STDIN_PIPE) != 0,
+                         kinds[i] == REIN_STDIN_PIPE);
+        assert_int_equal((made.head.fd_mask & 1u << WIRE_FD_STDIN) != 0,
+                         kinds[i] == REIN_STDIN_FD ||
+                             (kinds[i] == REIN_STDIN_INHERIT && fcntl(0, F_GETFD) >= 0));
+        plan_done(&made);
+        made = (struct plan_message)PLAN_MESSAGE_UNSET;
+    }
+}
+
+static void test_what_the_store_is_told(void **state)
+{
+    struct rein_spec spec = COMMAND("a \"b\"", "c\\d", "\xff");
+
+    spec.name = "n\n";
+    spec.flags = REIN_SPEC_SPLIT;
+    travel(&spec, NULL);
+    assert_non_null(
+        strstr(made.job_json, "\"command\": [\"a \\\"b\\\"\", \"c\\\\d\", \"\xef\xbf\xbd\"]"));
+    assert_non_null(strstr(made.job_json, "\"name\": \"n\\u000a\""));
+    assert_non_null(strstr(made.job_json, "\"split\": true"));
+    assert_non_null(strstr(made.job_json, made.id));
+}
+
+/* ---- steps that fail ---------------------------------------------------------------------- */
+
+static void check_failed(enum wire_step step, int errnum, const char *code, const char *told_step)
+{
+    struct rein_spec spec = COMMAND("some-command");
+    struct wire_failed failed = {.type = WIRE_FAILED, .step = step, .errnum = errnum};
+    struct rein_error *error = NULL;
+
+    spec.cwd = "/some/where";
+    if (!made.argv)
+        assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
+    assert_int_equal(plan_failed(&made, &spec, &failed, &error), -errnum);
+    assert_string_equal(error->code, code);
+    assert_string_equal(error->step, told_step);
+    assert_int_equal(error->errnum, errnum);
+    if (step == WIRE_STEP_EXEC)
+        assert_non_null(strstr(error->message, "some-command"));
+    if (step == WIRE_STEP_CHDIR)
+        assert_non_null(strstr(error->message, "/some/where"));
+    error = rein_error_free(error);
+}
+
+static void test_steps_that_fail(void **state)
+{
+    static const int not_executable[] = {EACCES,       ENOEXEC, EISDIR, ETXTBSY, ELOOP,
+                                         ENAMETOOLONG, ELIBBAD, EPERM,  EINVAL};
+
+    check_failed(WIRE_STEP_EXEC, ENOENT, "command_not_found", "exec");
+    check_failed(WIRE_STEP_EXEC, ENOTDIR, "command_not_found", "exec");
+    check_failed(WIRE_STEP_EXEC, E2BIG, "limit_exceeded", "exec");
+    check_failed(WIRE_STEP_EXEC, ENOMEM, "spawn_failed", "exec");
+    for (size_t i = 0; i < ARRAY_SIZE(not_executable); i++)
+        check_failed(WIRE_STEP_EXEC, not_executable[i], "not_executable", "exec");
+    check_failed(WIRE_STEP_CHDIR, ENOENT, "bad_cwd", "chdir");
+    check_failed(WIRE_STEP_CHDIR, EACCES, "bad_cwd", "chdir");
+    check_failed(WIRE_STEP_CLONE, EAGAIN, "spawn_failed", "clone");
+    check_failed(WIRE_STEP_CLONE, ENOMEM, "spawn_failed", "clone");
+    check_failed(WIRE_STEP_PLAN, EPROTO, "spawn_failed", "plan");
+    check_failed(WIRE_STEP_PIPE, EMFILE, "spawn_failed", "pipe");
+    check_failed(WIRE_STEP_SESSION, EPERM, "spawn_failed", "session");
+    check_failed(WIRE_STEP_DESCRIPTORS, EMFILE, "spawn_failed", "descriptors");
+    check_failed(WIRE_STEP_LIMITS, EPERM, "spawn_failed", "limits");
+    check_failed(WIRE_STEP_MAX, EIO, "spawn_failed", "supervisor"); /* one that we do not know */
+}
+
+/* A failure without a reason is one all the same. */
+static void test_failure_without_an_errno(void **state)
+{
+    struct rein_spec spec = COMMAND("x");
+    struct wire_failed failed = {.type = WIRE_FAILED, .step = WIRE_STEP_PIPE};
+
+    assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
+    assert_int_equal(plan_failed(&made, &spec, &failed, NULL), -EIO);
+}
+
+#define plan_test(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        plan_test(test_plain_plan),
+        plan_test(test_everything_at_once),
+        plan_test(test_large_plan),
+        plan_test(test_more_strings_than_there_is_static_room_for),
+        plan_test(test_default_path_without_one),
+        plan_test(test_relative_directory_is_told_as_it_is_and_absolute),
+        plan_test(test_every_stdin_kind),
+        plan_test(test_what_the_store_is_told),
+        plan_test(test_steps_that_fail),
+        plan_test(test_failure_without_an_errno),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
