@@ -56,7 +56,7 @@ def all_checks(args):
     python = sys.executable
     checks = {}
     if args.analyze_build:
-        checks['analyzer'] = ['ninja', '-C', args.analyze_build]
+        checks['analyzer'] = ['ninja', '-k0', '-C', args.analyze_build]
     checks |= {
         'clang-tidy': [python, 'tools/lint-tidy.py', args.build],
         'layers': [python, 'tools/lint-layers.py'],

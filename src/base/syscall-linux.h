@@ -60,8 +60,8 @@ static inline int sys_result(long r)
 
 #define SYS_SIGNALS 64
 
-/* libc leaves out the signals that it uses itself; what is inherited through exec has them all. Bit n
- * of the mask blocks signal n + 1. */
+/* libc leaves out the signals that it uses itself; what is inherited through exec has them all. Bit
+ * n of the mask blocks signal n + 1. */
 static inline void sys_set_signal_mask(uint64_t mask)
 {
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));

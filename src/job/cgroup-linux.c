@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,7 +22,7 @@
 #define NAME_TRIES_MAX 8 /* names that a process with our pid may have left behind */
 #define SWEEP_ENTRIES_MAX 4096
 #define SWEEP_REMOVED_MAX 64
-#define LEAF_FORMAT "rein-%d-%u"
+#define LEAF_PREFIX "rein-"
 
 struct pidfd_info { /* of Linux 6.13 */
     uint64_t mask;
@@ -37,7 +38,7 @@ struct pidfd_info { /* of Linux 6.13 */
 static int each_line(const char *path, int (*visit)(char *line, void *arg), void *arg)
 {
     FILE *file = fopen(path, "re");
-    auto_free char *line = NULL;
+    char *line = NULL;
     size_t size = 0;
     int r = 0;
 
@@ -47,6 +48,7 @@ static int each_line(const char *path, int (*visit)(char *line, void *arg), void
         line[strcspn(line, "\n")] = '\0';
         r = visit(line, arg);
     }
+    free(line);
     (void)fclose(file);
     return r;
 }
@@ -167,19 +169,33 @@ static int open_by_mounts(const char *own_path, uint64_t id, int *ret_fd)
     int r = each_line("/proc/self/mountinfo", visit_mount, &search);
 
     path = search.found;
-    if (r <= 0)
+    if (!path)
         return r < 0 ? r : -ENOENT;
     return open_group(path, id, ret_fd);
 }
 
-/* A group that hands controllers on to the groups below it would give a leaf a share of its own, or
- * may not have processes and such groups at the same time. */
-static int has_controlled_children(int dir_fd)
+int cgroup_suits(int dir_fd)
 {
-    auto_close int fd = openat(dir_fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
-    char c;
+    static const struct {
+        const char *name;
+        const char *begin; /* what has to be in it, unless there is no such file */
+    } files[] = {
+        {"cgroup.subtree_control", ""},
+        {"memory.max", "max"},
+        {"cpu.max", "max"},
+    };
 
-    return fd < 0 || (io_read(fd, &c, 1) > 0 && c != '\n');
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        auto_close int fd = openat(dir_fd, files[i].name, O_RDONLY | O_CLOEXEC);
+        char begin[3];
+        ssize_t n = fd < 0 ? -1 : io_read(fd, begin, sizeof(begin));
+
+        if (fd < 0 && errno == ENOENT)
+            continue;
+        if (n != (ssize_t)strlen(files[i].begin) || memcmp(begin, files[i].begin, (size_t)n) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 static int open_own_group(int own_pidfd, int *ret_fd)
@@ -189,14 +205,14 @@ static int open_own_group(int own_pidfd, int *ret_fd)
     uint64_t id = own_cgroup_id(own_pidfd);
     int r = each_line("/proc/self/cgroup", visit_membership, &own_path);
 
-    if (r <= 0 || strncmp(own_path, "/..", 3) == 0) /* above what this namespace shows */
+    if (!own_path || strncmp(own_path, "/..", 3) == 0) /* above what this namespace shows */
         return r < 0 ? r : -ENOENT;
     r = open_at_usual_place(own_path, id, &fd);
     if (r < 0)
         r = open_by_mounts(own_path, id, &fd);
     if (r < 0)
         return r;
-    if (has_controlled_children(fd))
+    if (!cgroup_suits(fd))
         return -EOPNOTSUPP;
     *ret_fd = fd_above_stdio(TAKE_FD(fd));
     return 0;
@@ -210,7 +226,7 @@ static int make_directory(int parent_fd, char ret_name[static WIRE_LEAF_NAME_SIZ
     int r = -EEXIST;
 
     for (int i = 0; r == -EEXIST && i < NAME_TRIES_MAX; i++) {
-        (void)snprintf(ret_name, WIRE_LEAF_NAME_SIZE, LEAF_FORMAT, (int)getpid(),
+        (void)snprintf(ret_name, WIRE_LEAF_NAME_SIZE, LEAF_PREFIX "%d-%u", (int)getpid(),
                        atomic_fetch_add(&last, 1) + 1);
         r = mkdirat(parent_fd, ret_name, 0755) < 0 ? -errno : 0;
     }
@@ -240,6 +256,8 @@ static int make_leaf(struct cgroup *c, struct cgroup_leaf *ret)
         return r;
     }
     ret->disposable = c->n_made++ == 0;
+    if (!ret->disposable) /* now, for a host expects no new descriptors when a job ends */
+        ret->events_fd = fd_above_stdio(cgroup_leaf_open_events(ret->fd));
     return 0;
 }
 
@@ -288,8 +306,6 @@ void cgroup_give_back(struct cgroup *c, struct cgroup_leaf *take_leaf, enum cgro
     if (leaf->fd < 0)
         return;
     if (end == CGROUP_LEAF_REUSABLE && !leaf->disposable && c->n_spares < CGROUP_SPARES_MAX) {
-        if (leaf->events_fd < 0)
-            leaf->events_fd = fd_above_stdio(cgroup_leaf_open_events(leaf->fd));
         c->spares[c->n_spares++] = *leaf;
         *leaf = (struct cgroup_leaf)CGROUP_LEAF_UNSET;
         return;
@@ -305,12 +321,15 @@ void cgroup_give_back(struct cgroup *c, struct cgroup_leaf *take_leaf, enum cgro
 
 static int is_stale(const char *name)
 {
-    int pid;
-    unsigned number;
-    int end = 0;
+    char *end;
+    long pid;
 
-    return sscanf(name, LEAF_FORMAT "%n", &pid, &number, &end) == 2 && !name[end] && pid > 0 &&
-           kill(pid, 0) < 0 && errno == ESRCH;
+    if (strncmp(name, LEAF_PREFIX, strlen(LEAF_PREFIX)) != 0)
+        return 0;
+    pid = strtol(name + strlen(LEAF_PREFIX), &end, 10);
+    if (*end != '-' || !end[1] || end[1 + strspn(end + 1, "0123456789")])
+        return 0;
+    return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
 static int remove_stale(int parent_fd, const char *name)

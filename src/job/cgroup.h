@@ -3,10 +3,11 @@
  * Where they cannot be made, which is the rule for ordinary users outside of a delegated group,
  * there are none, and jobs end by the means that work everywhere.
  *
- * A leaf is never in anybody's way: it enables no controller, so its processes stay accounted where
- * they would be without it. After its job it serves the next one if it is as new. The first leaf
- * of a context is an exception and goes with its job, because most contexts have one job. When the
- * owner of a job has gone, the supervisor removes the leaf.
+ * A leaf changes nothing for those in it: it has no controllers, so they stay accounted where they
+ * would be without it, and there are none where a job could notice, see cgroup_suits(). After its
+ * job it serves the next one if it is as new. The first leaf of a context is an exception and goes
+ * with its job, because most contexts have one job. When the owner of a job has gone, the
+ * supervisor removes the leaf.
  *
  * A kept job's processes stay in their leaf. It goes when they have ended, by cgroup_sweep(), once
  * the process that made it has ended too. A process that is moved to another group while it has a
@@ -24,7 +25,7 @@
 
 struct cgroup_leaf {
     int fd;        /* -EBADF for none */
-    int events_fd; /* once it has been used */
+    int events_fd; /* unless disposable */
     char name[WIRE_LEAF_NAME_SIZE];
     int disposable; /* not for another job */
 };
@@ -67,6 +68,12 @@ void cgroup_sweep(struct cgroup *c);
 
 /* Closes what is open; removes the spare leaves if they are this process's own. */
 void cgroup_done(struct cgroup *c, int own);
+
+/* True when it makes no difference to a job whether it is in this group or in a leaf below. One
+ * that hands controllers on would give the leaf a share of its own, or may not have leaves at all.
+ * And a limit set here binds in the leaf, too, but many a runtime that suits its heap and its
+ * threads to the limit looks for it in its own group only. */
+int cgroup_suits(int dir_fd);
 
 /* One line of /proc/self/mountinfo, which is changed: if it is a cgroup v2 mount in which the group
  * own_path of /proc/self/cgroup can be seen, that directory's path in *ret, which is the caller's.

@@ -190,8 +190,8 @@ static int open_null(void)
     return pair[0];
 }
 
-/* A job's tree is found through /proc. One that is missing, or another PID namespace's, shows nothing
- * or strangers: then there is no keeping of promises, and it is better to say so. */
+/* A job's tree is found through /proc. One that is missing, or another PID namespace's, shows
+ * nothing or strangers: then there is no keeping of promises, and it is better to say so. */
 static int check_proc(struct rein_error **reterr)
 {
     char link[24];
@@ -200,11 +200,7 @@ static int check_proc(struct rein_error **reterr)
     link[n > 0 ? n : 0] = '\0';
     if (n > 0 && strtol(link, NULL, 10) == (long)getpid())
         return 0;
-    return rein_fail_hint(reterr,
-                          -ENOENT,
-                          "spawn_failed",
-                          "proc",
-                          "mount -t proc proc /proc",
+    return rein_fail_hint(reterr, -ENOENT, "spawn_failed", "proc", "mount -t proc proc /proc",
                           "/proc is missing or belongs to another PID namespace");
 }
 

@@ -29,8 +29,7 @@ static void write_record(struct supervisor *s)
 /* Nobody is left who could read the memory: what was written stands in the store instead. */
 static void save_output_of_orphan(struct supervisor *s)
 {
-    if (s->reason == REIN_REASON_OWNER_GONE && s->log.state.total > 0 && s->log.dir_fd < 0 &&
-        !s->log.stuck)
+    if (s->socket_fd < 0 && s->log.state.total > 0 && s->log.dir_fd < 0 && !s->log.stuck)
         log_move_to_store(s);
 }
 

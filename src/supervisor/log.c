@@ -57,6 +57,38 @@ static void punch(int fd, uint64_t begin, uint64_t end, uint64_t *punched)
         *punched = to;
 }
 
+/* The offset of mark number index; beyond all others when it cannot be read. */
+static uint64_t mark_offset(const struct log *log, uint64_t index)
+{
+    uint64_t mark;
+    ssize_t n = io_pread(log->marks_fd, &mark, sizeof(mark), index * WIRE_MARK_SIZE);
+
+    return n == (ssize_t)sizeof(mark) ? WIRE_MARK_OFFSET(mark) : UINT64_MAX / 2;
+}
+
+/* Where the head ends: its bytes and their marks are a quarter of the limit. */
+static uint64_t head_end(const struct log *log)
+{
+    uint64_t quarter = log->limit / 4;
+    uint64_t low = 0;
+    uint64_t high = log->marks_fd < 0 ? 0 : log->state.marks;
+    uint64_t last = 0;
+
+    while (low < high) { /* low: marks that are in the head for sure; last: the last one's offset */
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t offset = mark_offset(log, middle);
+
+        if (offset + middle * WIRE_MARK_SIZE < quarter) {
+            low = middle + 1;
+            last = offset;
+        } else {
+            high = middle;
+        }
+    }
+    quarter -= MIN(quarter, low * WIRE_MARK_SIZE);
+    return MIN(MAX(quarter, last), log->state.total);
+}
+
 /* The first mark, from number index on, whose offset is beyond offset. */
 static uint64_t first_mark_beyond(const struct log *log, uint64_t index, uint64_t offset)
 {
@@ -95,6 +127,16 @@ static void drop_marks(struct log *log)
           &log->marks_punched_end);
 }
 
+/* How many bytes of the tail cost that much, if their marks lie evenly among them. */
+static uint64_t bytes_that_cost(const struct log *log, uint64_t cost)
+{
+    const struct wire_log_state *st = &log->state;
+    uint64_t bytes = st->total - st->gap_end;
+    uint64_t marks = (st->marks - st->marks_gap_end) * WIRE_MARK_SIZE;
+
+    return MAX(cost * (bytes * 256 / (bytes + marks)) / 256, (uint64_t)1);
+}
+
 /* Drops the oldest bytes behind the head until size more fit into the limit. */
 static void make_room(struct log *log, uint64_t size)
 {
@@ -102,11 +144,11 @@ static void make_room(struct log *log, uint64_t size)
     uint64_t step = MIN(MAX(log->limit / 16, (uint64_t)BLOCK), MIB);
 
     if (st->gap_end == 0)
-        st->gap_begin = st->gap_end = MIN(log->limit / 4, st->total);
+        st->gap_begin = st->gap_end = head_end(log);
     while (kept_bytes(st) + size > log->limit && st->gap_end < st->total) {
         uint64_t need = kept_bytes(st) + size - log->limit;
 
-        st->gap_end = MIN(st->total, st->gap_end + MAX(need, step));
+        st->gap_end = MIN(st->total, st->gap_end + bytes_that_cost(log, MAX(need, step)));
         drop_marks(log);
     }
     punch(log->fd, st->gap_begin, st->gap_end, &log->punched_end);
@@ -195,20 +237,29 @@ static void append_up_to_limit(struct supervisor *s, int stream, const char *dat
     ending_begin(s, REIN_REASON_OUTPUT_LIMIT, s->plan.head->grace_ns);
 }
 
+/* How much there may be behind the head, with the mark that still counts there and one of its own.
+ * A full disk may have made the limit smaller than the head. */
+static uint64_t tail_max(const struct log *log)
+{
+    uint64_t head = log->state.gap_begin + (log->state.marks_gap_begin + 2) * mark_cost(log);
+
+    return log->limit > head ? log->limit - head : FULL_DISK_LIMIT_MIN;
+}
+
 /* Keeps a piece that is small enough for the head, or goes behind it. */
 static void append_piece(struct supervisor *s, int stream, const char *data, size_t size)
 {
     struct log *log = &s->log;
-    uint64_t tail_max;
     int r;
 
     if (kept_bytes(&log->state) + size + mark_cost(log) > log->limit)
         make_room(log, size + mark_cost(log));
-    tail_max = log->limit - log->state.gap_begin - mark_cost(log);
-    if (size > tail_max) { /* only its end can stay */
-        lose(log, size - tail_max);
-        data += size - tail_max;
-        size = (size_t)tail_max;
+    if (size > tail_max(log)) { /* only its end can stay */
+        size_t lost = size - (size_t)tail_max(log);
+
+        lose(log, lost);
+        data += lost;
+        size -= lost;
     }
     r = write_piece(log, stream, data, size);
     if (r == 0)

@@ -80,11 +80,17 @@ void output_drain_rest(struct supervisor *s)
             continue;
         left = (uint64_t)waiting;
         while (o->fd >= 0 && left > 0) {
+            uint64_t n;
+
             report_news(s);
-            if (output_paused(s))
+            if (output_paused(s)) {
                 loop_wait_for_owner(s);
-            else
-                left -= drain(s, o, MIN(left, window(s)));
+                continue;
+            }
+            n = drain(s, o, MIN(left, window(s)));
+            if (n == 0) /* it is empty: somebody else has taken it */
+                break;
+            left -= n;
         }
         o->fd = close_fd(o->fd);
     }

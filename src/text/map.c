@@ -97,7 +97,7 @@ uint64_t map_end(const struct map *m, size_t pos)
     if (m->n == 0 || pos == 0)
         return 0;
     r = find_run(m, pos - 1);
-    return run_src_at(r, pos + r->text_step - 1);
+    return run_src_at(r, pos);
 }
 
 void map_drop(struct map *m, size_t pos)

@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from report import Report, Series, Target
 
@@ -34,6 +35,8 @@ DEADLINE_MS = 200
 LOG_BOUND = 64 << 20        # rein's default
 HELD_JOBS = 20
 SHIELD_PRIORITY = 10
+ROUNDS_MIN = 3
+ROUNDS_QUICK = 2
 
 
 class HostEnded(Exception):
@@ -119,16 +122,19 @@ class Bench:
             f.write(text)
         return path
 
-    def rounds(self, count):
-        return 2 if self.quick else count
-
-    def interleave(self, candidates, rounds):
-        """Runs each candidate once a round; before the first round once more for nothing."""
+    def interleave(self, candidates, rounds, seconds):
+        """Runs each candidate once a round; before the first round once more for nothing. Where
+        that takes longer than so many seconds, there are fewer rounds, but not too few."""
+        if self.quick:
+            rounds = ROUNDS_QUICK
         series = {name: Series() for name in candidates}
         names = list(candidates)
+        until = time.monotonic() + seconds
         for name in names:
             candidates[name]()
-        for i in range(self.rounds(rounds)):
+        for i in range(rounds):
+            if i >= ROUNDS_MIN and time.monotonic() > until:
+                break
             for name in names[i % len(names):] + names[:i % len(names)]:
                 series[name].add(candidates[name]())
         return series
@@ -145,11 +151,11 @@ def measure_start(bench):
         {(how, program, size): lambda h=host, v=verb, p=path: h.seconds(v, batch, p)
          for size, host in hosts.items()
          for program, path in what.items()
-         for how, verb in (('spawn', 'spawn'), ('rein', 'job'))}, 60)
+         for how, verb in (('spawn', 'spawn'), ('rein', 'job'))}, rounds=60, seconds=15)
     for program, title, limit in (('no-op', 'a static no-op', 2.0), ('true', '/bin/true', 1.4)):
         peer = found['spawn', program, 'small']
         small = found['rein', program, 'small']
-        bench.report.group(f'Start and wait: {title}',
+        bench.report.group(f'Start and wait: {title}', found,
                            'cold: one after the other in one context; there is no nursery yet')
         bench.report.time('posix_spawn + waitpid', peer)
         bench.report.time('library', small, ('posix_spawn', peer), Target(limit))
@@ -170,9 +176,9 @@ def measure_run(bench):
         'timeout': lambda: bench.host.seconds('spawn', batch, 'timeout', 9, 'true'),
         'version': lambda: bench.host.seconds('spawn', batch, bench.rein, '--version'),
         'run': lambda: bench.host.seconds('spawn', batch, bench.rein, 'run', '--', 'true'),
-    }, 40)
+    }, rounds=40, seconds=10)
     peer = ('timeout 9 true', found['timeout'])
-    bench.report.group('Whole process: a command line that runs true')
+    bench.report.group('Whole process: a command line that runs true', found)
     bench.report.time('true', found['spawn'])
     bench.report.time('timeout 9 true', found['timeout'])
     bench.report.time('rein --version', found['version'], peer)
@@ -201,9 +207,9 @@ def measure_code(bench):
         'library': lambda: bench.host.seconds('code', 1, 'python', code),
         'file': lambda: bench.host.seconds('spawn', 1, bench.rein, 'code', 'python', file),
         'text': lambda: bench.host.seconds('spawn', 1, bench.rein, 'code', 'python', '-c', code),
-    }, 60)
+    }, rounds=60, seconds=15)
     peer = ('python3 FILE', found['python'])
-    bench.report.group('Code: print("hi") in /usr/bin/python3')
+    bench.report.group('Code: print("hi") in /usr/bin/python3', found)
     bench.report.time('python3 -X utf8 -u FILE', found['python'])
     bench.report.time('timeout 9 python3 -X utf8 -u FILE', found['timeout'], peer)
     bench.report.time('library: rein_start_code', found['library'], peer, Target(1.1))
@@ -231,9 +237,9 @@ def measure_shim(bench, file, code):
         'shim': lambda: later.seconds('spawn', 1, 'python3', '-X', 'utf8', '-u', file),
         'first': first_call,
         'later': lambda: later.seconds('spawn', 1, bench.rein, 'code', 'python', '-c', code),
-    }, 10)
+    }, rounds=10, seconds=10)
     peer = ('the real python3 FILE', found['real'])
-    bench.report.group('Code: through the version manager that is first on this PATH',
+    bench.report.group('Code: through the version manager that is first on this PATH', found,
                        f'{find_shim()} stands for {real}')
     bench.report.time('the real python3 -X utf8 -u FILE', found['real'])
     bench.report.time('python3 -X utf8 -u FILE', found['shim'], peer)
@@ -263,17 +269,17 @@ def measure_log(bench):
             'copy': lambda: run('spawn', 1, *copy, 0, *writer),
             'bounded': lambda: run('spawn', 1, *copy, LOG_BOUND, *writer),
             'run': lambda: run('spawn', 1, *rein, '--', *writer),
-            'all': lambda: run('spawn', 1, *rein, '--output-limit', 2 * total, '--', *writer),
-            'library': lambda: run('job', 1, *writer),
-        }, 5)
+            'library': lambda: run('output', LOG_BOUND, *writer),
+            'all': lambda: run('output', 2 * total, *writer),
+        }, rounds=5, seconds=20)
         peer = ('copy loop', found['copy'])
-        bench.report.group(f'Output: {total >> 20} MiB, {title}')
+        bench.report.group(f'Output: {total >> 20} MiB, {title}', found)
         bench.report.rate('copy loop, 64 KiB buffer', found['copy'], total)
         bench.report.rate('copy loop over the same 64 MiB', found['bounded'], total, peer)
         bench.report.rate('library', found['library'], total, peer, Target(0.8, at_least=True))
-        bench.report.rate('rein run --json --show 1K', found['run'], total, peer,
+        bench.report.rate('library, nothing dropped', found['all'], total, peer,
                           Target(0.8, at_least=True))
-        bench.report.rate('rein run, nothing dropped', found['all'], total, peer,
+        bench.report.rate('rein run --json --show 1K', found['run'], total, peer,
                           Target(0.8, at_least=True))
 
 
@@ -325,8 +331,8 @@ def measure_memory(bench):
         peaks = status_field(supervisor, 'VmHWM'), status_field(rein, 'VmHWM')
     _, peak_to_the_end = host.receive()
 
-    bench.report.group(f'Memory: {total >> 20} MiB of output', 'resident, shared pages included',
-                       timed=False)
+    bench.report.group(f'Memory: {total >> 20} MiB of output',
+                       note='resident, shared pages included')
     bench.report.value('supervisor and guard, peak', peaks[0], 'KiB', Target(8192))
     bench.report.value('rein run --json --show 1K, peak until then', peaks[1], 'KiB', Target(8192))
     bench.report.value('the same until its end', peak_to_the_end, 'KiB', Target(8192))
@@ -338,9 +344,8 @@ def measure_memory(bench):
     shares = [resident_share(parent_of(pid))[0] for pid in pids]
     tables = status_field(parent_of(pids[0]), 'VmPTE')
     bench.host.ask('release')
-    bench.report.group('Memory: an idle job',
-                       f'guard and supervisor together, {unit}; their page tables not counted',
-                       timed=False)
+    bench.report.group('Memory: an idle job', note=f'guard and supervisor together, '
+                       f'{unit}; their page tables not counted')
     bench.report.value('one job', alone, 'KiB', Target(250))
     bench.report.value(f'each of {HELD_JOBS} jobs of one context', sum(shares) / len(shares), 'KiB')
     bench.report.value('page tables of one job', tables, 'KiB')
@@ -363,9 +368,9 @@ def measure_stop(bench):
         'stop-job': lambda: stop('stop-job', *sleepers),
         'stop-by-term': lambda: stop('stop-by-term', bench.rein, 'run', '--grace', 0,
                                      '--pass-fd', 9, '--', *sleepers),
-    }, 15)
+    }, rounds=15, seconds=10)
     peer = ('kill(-group), until all are gone', found['kill-group'])
-    bench.report.group(f'Stop: a tree of {PROCESSES} processes, until none is left')
+    bench.report.group(f'Stop: a tree of {PROCESSES} processes, until none is left', found)
     bench.report.time('SIGKILL to a process group', found['kill-group'])
     for name, verb in (('rein_stop', 'stop-job'), ('SIGTERM to rein run --grace 0', 'stop-by-term')):
         bench.report.time(name, found[verb], peer, Target(0.3, of_value=True))
@@ -384,8 +389,8 @@ def measure_deadline(bench):
         'job': lambda: bench.host.seconds('deadline', 1, DEADLINE_MS, 'sleep', 9),
         'run': lambda: late(bench.host.seconds('spawn', 1, bench.rein, 'run', '-t',
                                                f'{DEADLINE_MS}ms', '--', 'sleep', 9)),
-    }, 30)
-    bench.report.group(f'Deadline: how late after {DEADLINE_MS} ms',
+    }, rounds=30, seconds=25)
+    bench.report.group(f'Deadline: how late after {DEADLINE_MS} ms', found,
                        'from before the start until the caller knows of the end')
     for name, series in (('timeout 0.2 sleep 9', found['timeout']),
                          ('library', found['job']), ('rein run -t 200ms', found['run'])):

@@ -11,6 +11,7 @@
  *   spawn COUNT PROGRAM ARG...         posix_spawn and waitpid, COUNT times
  *   job COUNT PROGRAM ARG...           rein_start to rein_job_free, COUNT times, in one context
  *   code COUNT LANGUAGE TEXT           the same with rein_start_code
+ *   output LIMIT PROGRAM ARG...        one such job that keeps so many bytes of its output
  *   peak PROGRAM ARG...                one spawn; the second figure is its largest resident set,
  * KiB deadline COUNT MS PROGRAM ARG...   jobs that do not end by themselves: how late each was over
  *   hold COUNT PROGRAM ARG...          starts jobs and keeps them: their pids
@@ -121,17 +122,30 @@ static struct rein_spec make_spec(char **argv)
     return (struct rein_spec){.size = sizeof(struct rein_spec), .argv = (const char *const *)argv};
 }
 
+/* From the start to when nothing of the job is left, in this process either. */
+static void time_job(struct host *host, const struct rein_spec *spec)
+{
+    int64_t start_ns = now_ns();
+
+    end_job(start_job(host, spec), REIN_REASON_EXIT);
+    put(host, now_ns() - start_ns);
+}
+
 static void request_job(struct host *host, char **argv)
 {
+    struct rein_spec spec = make_spec(argv + 1);
     int count = atoi(argv[0]);
 
-    for (int i = 0; i < count; i++) {
-        struct rein_spec spec = make_spec(argv + 1);
-        int64_t start_ns = now_ns();
+    for (int i = 0; i < count; i++)
+        time_job(host, &spec);
+}
 
-        end_job(start_job(host, &spec), REIN_REASON_EXIT);
-        put(host, now_ns() - start_ns);
-    }
+static void request_output(struct host *host, char **argv)
+{
+    struct rein_spec spec = make_spec(argv + 1);
+
+    spec.output_limit = strtoull(argv[0], NULL, 10);
+    time_job(host, &spec);
 }
 
 static void request_code(struct host *host, char **argv)
@@ -198,6 +212,7 @@ static const struct {
     {"spawn", 2, request_spawn},
     {"job", 2, request_job},
     {"code", 3, request_code},
+    {"output", 2, request_output},
     {"peak", 1, request_peak},
     {"deadline", 3, request_deadline},
     {"hold", 2, request_hold},

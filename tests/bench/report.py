@@ -87,13 +87,15 @@ class Report:
         self.about = about
         self.groups = []
 
-    def group(self, title, note=None, timed=True):
-        self.groups.append({'title': title, 'note': note, 'rows': []})
+    def group(self, title, found=None, note=None):
+        """Begins a group of lines; found: the series by their names, if it is about such."""
+        rounds = min(len(series.rounds) for series in found.values()) if found else None
+        self.groups.append({'title': title, 'note': note, 'rounds': rounds, 'rows': []})
         print(f'\n{title}')
         if note:
             print(f'  ({note})')
-        if timed:
-            print(f'  {"":46}{"median":>14}{"least":>14}{"ratio":>9}  target')
+        if found:
+            print(f'  {f"{rounds} rounds":46}{"median":>14}{"least":>14}{"ratio":>9}  target')
 
     def add(self, row):
         self.groups[-1]['rows'].append(row)

@@ -1,12 +1,12 @@
 """What all black-box tests share: running rein, finding a job's processes, judging its results.
 
 The tests know the program only from outside: its command line, its output, its exit status, and the
-processes and files that it makes or leaves. They run in parallel with themselves (other users, other
-builds), so each one has its own directory and its own number by which its processes are found.
+processes and files that it makes or leaves. They run in parallel with themselves (other users,
+other builds), so each one has its own directory, and a number by which its processes are found.
 
 Environment: REIN_BIN (the program), REIN_HELPERS (directory of the built helper programs),
-REIN_TEST_MUST_WORK=1 (a test that cannot run here fails instead of being skipped), REIN_TEST_SLOW
-(a factor for all waits, for slow builds).
+REIN_WITH_HOOKS (the program with test hooks), REIN_TEST_MUST_WORK=1 (a test that cannot run here
+fails instead of being skipped), REIN_TEST_SLOW (a factor for all waits, for slow builds).
 """
 
 import ctypes
@@ -300,6 +300,22 @@ class ReinTest(unittest.TestCase):
         if probe.returncode != 0:
             self.cannot(f'{" ".join(command)}: {probe.stderr.decode().strip()}')
         return command
+
+    def as_ordinary_user(self):
+        """Arguments for rein() that make it run as somebody without privileges: for the superuser
+        a user of its own, who then owns the test's directory."""
+        if not IS_ROOT:
+            return {}
+        uid = 200000 + os.getpid() % 1000000
+        user = {'user': uid, 'group': uid, 'extra_groups': []}
+        try:
+            subprocess.run(self.command('--version'), check=True, capture_output=True, **user)
+        except (OSError, subprocess.SubprocessError) as e:
+            self.cannot(f'another user cannot run {REIN}: {e}')
+        for folder, folders, names in os.walk(self.temp):
+            for name in ['.', *folders, *names]:
+                os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+        return user
 
     # ---- running rein ---------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import unittest
 
-from rein_test import IS_ROOT, SLOW, ReinTest, free_of_signals
+from rein_test import SLOW, ReinTest, free_of_signals
 
 OWN_FAILURES = ('spawn_failed', 'limit_exceeded', 'internal')
 
@@ -123,43 +123,40 @@ class Limits(BadWorld):
         self.assertIn(39, worked)
         self.assertLess(min(worked), 32, 'rein needs many descriptors')
 
-    def fork_refused(self, limit, uid):
-        def limited():
-            if uid is not None:
-                os.setgroups([])
-                os.setgid(uid)
-                os.setuid(uid)
-            resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
-        return limited
-
     def test_no_process_may_be_made(self):
         """With a limit of so many processes for this user; each further one gets rein further."""
-        uid, limits = None, [0]
-        if IS_ROOT:
-            # The superuser is not bound by it. A user of its own has exactly what is given here.
-            uid, limits = 200000 + os.getpid() % 1000000, range(7)
-            try:
-                subprocess.run(['true'], check=True, user=uid, group=uid, extra_groups=[])
-            except (OSError, subprocess.SubprocessError) as e:
-                self.cannot(f'cannot become another user: {e}')
-            for folder, _, _ in os.walk(self.temp):
-                os.chmod(folder, 0o777)
-        for limit in limits:
+        user = self.as_ordinary_user()
+        # A user of our own has exactly what is given here; other users have processes already.
+        for limit in range(7) if user else [0]:
+            def limited():
+                resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
             for verb in ['run', '--json', '--', 'touch'], ['code', '--json', 'bash', '-c', 'true']:
                 with self.subTest(limit=limit, verb=verb[0]):
                     name = os.path.join(self.work, 'ran')
                     o = self.rein(*verb, *([name] if verb[0] == 'run' else []),
-                                  preexec_fn=self.fork_refused(limit, uid))
+                                  preexec_fn=self.after_becoming(user, limited))
                     worked = self.assert_works_or_complains(o)
                     if verb[0] == 'run':
                         self.assertEqual(os.path.exists(name), worked)
                         if worked:
                             os.unlink(name)
-                    elif limit == 0:
+                    if limit == 0:
                         self.assertFalse(worked)
                     self.assert_no_new_scripts()
-        o = self.rein('run', '--', 'true', preexec_fn=self.fork_refused(0, uid))
-        self.assert_complains(o, 125)
+            if limit == 0:
+                o = self.rein('run', '--', 'true', preexec_fn=self.after_becoming(user, limited))
+                self.assert_complains(o, 125)
+
+    @staticmethod
+    def after_becoming(user, limited):
+        """subprocess changes the user last, and then the kernel holds the limit against exec."""
+        def become():
+            if user:
+                os.setgroups([])
+                os.setgid(user['group'])
+                os.setuid(user['user'])
+            limited()
+        return become
 
     def test_small_address_space(self):
         worked = False
@@ -255,11 +252,9 @@ class Directories(BadWorld):
         self.assertEqual(os.listdir(self.work), ['plain'])
 
     def test_cwd_that_may_not_be_entered(self):
-        if IS_ROOT:
-            self.cannot('the superuser may enter everything')
         path = os.path.join(self.work, 'closed')
         os.mkdir(path, 0)
-        o = self.run_json('-C', path, '--', 'true')
+        o = self.run_json('-C', path, '--', 'true', **self.as_ordinary_user())
         self.assert_refused(o, 'bad_cwd', 125, path)
         os.chmod(path, 0o700)
 
@@ -280,8 +275,8 @@ class Directories(BadWorld):
     def test_own_directory_was_deleted_and_another_is_given(self):
         gone = os.path.join(self.temp, 'gone')
         os.mkdir(gone)
-        script = (f'cd "{gone}" && rmdir "{gone}" && exec "{self.command()[0]}" run -C "{self.work}"'
-                  ' -- pwd')
+        script = (f'cd "{gone}" && rmdir "{gone}" && '
+                  f'exec "{self.command()[0]}" run -C "{self.work}" -- pwd')
         p = subprocess.run(['sh', '-c', script], env=self.env, capture_output=True, check=False,
                            timeout=20 * SLOW)
         self.assertEqual((p.returncode, p.stdout), (0, f'{self.work}\n'.encode()), p.stderr)

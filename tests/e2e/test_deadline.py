@@ -234,6 +234,8 @@ class Precision(ReinTest):
 class Storm(ReinTest):
     """Bounded fork storms: some processes only sleep, others fork and exit all the time."""
 
+    size = ['120', '8']
+
     def assert_storm_is_over(self, m):
         self.assert_gone(m)
         # Processes that move on all the time escape a look at /proc, but not their parent; and
@@ -242,14 +244,15 @@ class Storm(ReinTest):
 
     def test_deadline(self):
         m = self.marker(98750)
-        o = self.run_json('-t', '1', '--grace', '0', '--', self.helper('fork-storm'), m, '120', '8')
+        o = self.run_json('-t', '1', '--grace', '0', '--', self.helper('fork-storm'), m,
+                          *self.size)
         r = self.assert_ended(o, 'timeout', -9, output='storm\n')
         self.assert_duration(r, 1000, 3000)
         self.assert_storm_is_over(m)
 
     def test_stop(self):
         m = self.marker(98751)
-        p = self.spawn('run', '--grace', '0.3', '--', self.helper('fork-storm'), m, '120', '8')
+        p = self.spawn('run', '--grace', '0.3', '--', self.helper('fork-storm'), m, *self.size)
         self.read_some(p.stdout, b'storm\n')
         p.send_signal(signal.SIGTERM)
         o = self.finish(p)
@@ -258,7 +261,7 @@ class Storm(ReinTest):
 
     def test_leftovers(self):
         m = self.marker(98752)
-        o = self.run_json('--', self.helper('fork-storm'), m, '120', '8', 'leave')
+        o = self.run_json('--', self.helper('fork-storm'), m, *self.size, 'leave')
         r = self.assert_ended(o, 'exit', 0, output='storm\n')
         self.assert_at_once(o)
         self.assertTrue(r['left_running'])
@@ -266,7 +269,7 @@ class Storm(ReinTest):
 
     def test_rein_is_killed(self):
         m = self.marker(98753)
-        p = self.spawn('run', '--', self.helper('fork-storm'), m, '120', '8')
+        p = self.spawn('run', '--', self.helper('fork-storm'), m, *self.size)
         self.read_some(p.stdout, b'storm\n')
         p.kill()
         p.wait()

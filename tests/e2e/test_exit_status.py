@@ -53,7 +53,8 @@ class Own(ReinTest):
         for code in 0, 1, 127:
             o = self.rein('run', '--', 'sh', '-c', f'echo out; echo err >&2; exit {code}')
             self.assertEqual((o.rc, o.out, o.err), (code, b'out\nerr\n', b''))
-            o = self.rein('run', '--split', '--', 'sh', '-c', f'echo out; echo err >&2; exit {code}')
+            o = self.rein('run', '--split', '--', 'sh', '-c',
+                          f'echo out; echo err >&2; exit {code}')
             self.assertEqual((o.rc, o.out, o.err), (code, b'out\n', b'err\n'))
 
     def test_G5_pipes(self):
@@ -88,7 +89,8 @@ class NotStarted(ReinTest):
                 self.assert_refused(self.run_json('--', name), 'not_executable', 126, name)
 
     def test_G6_not_executable_on_the_path(self):
-        """As execvp: what cannot be executed is passed over, and told when nothing else is there."""
+        """As execvp: what cannot be executed is passed over, and told when nothing else is there
+        to run."""
         self.write('plain', '#!/bin/sh\necho ran\n')
         o = self.run_json('-e', f'PATH={self.work}:/usr/bin:/bin', '--', 'plain')
         self.assert_refused(o, 'not_executable', 126, 'plain')

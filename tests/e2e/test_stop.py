@@ -364,6 +364,17 @@ class KilledFromOutside(ReinTest):
         self.assert_gone(m)
         self.assert_ended(o, 'stopped')
 
+    def test_supervisor_and_guard_are_killed(self):
+        """Nobody is left to look after the tree, but the main process dies with its parent."""
+        m = self.marker(98713)
+        p = self.spawn('run', '--json', '--', 'sleep', m)
+        (main,) = self.wait_running('sleep', m)
+        for pid in reversed(chain_between(p.pid, main)):
+            os.kill(pid, signal.SIGKILL)
+        o = self.finish(p, 5 * SLOW)
+        self.assert_gone(m, within=2)
+        self.assert_ended(o, 'lost')
+
     def main_process(self, p, m):
         """A shell with the marker, none of whose ancestors up to rein has it."""
         marked = set(self.processes(m))

@@ -1,8 +1,8 @@
 """A server that shows ssh a host key that nobody knows, and goes no further.
 
-Prints its port and serves one client on 127.0.0.1: version, key exchange proposal, and a reply with
-a host key of random bytes. A client looks at the key before the signature under it, so the signature
-need not be right: nobody who lets an unknown key pass would come to the end of the exchange either.
+Prints its port and serves one client on 127.0.0.1: version, key exchange proposal, and a reply
+with a host key of random bytes. A client looks at the key before the signature under it, so the
+signature need not be right: who lets the key pass would fail a moment later with another message.
 """
 
 import os

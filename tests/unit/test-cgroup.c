@@ -55,6 +55,38 @@ static void test_lines_of_mountinfo(void **state)
     }
 }
 
+static void test_groups_that_suit(void **state)
+{
+    static const struct {
+        const char *controllers, *memory, *cpu; /* what is in the files; NULL for none */
+        int expected;
+    } rows[] = {
+        {NULL, NULL, NULL, 1},
+        {"", NULL, NULL, 1},
+        {"", "max\n", "max 100000\n", 1},
+        {"cpu memory\n", NULL, NULL, 0},
+        {"", "2147483648\n", NULL, 0},
+        {"", "0\n", NULL, 0},
+        {"", "", NULL, 0},
+        {"", "max\n", "50000 100000\n", 0},
+    };
+    static const char *const names[] = {"cgroup.subtree_control", "memory.max", "cpu.max"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const char *const texts[] = {rows[i].controllers, rows[i].memory, rows[i].cpu};
+        auto_close int dir_fd = open(temp_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+            if (texts[k])
+                (void)write_temp_file(names[k], 0600, texts[k]);
+            else
+                (void)unlinkat(dir_fd, names[k], 0);
+        }
+        print_message("# row %zu\n", i);
+        assert_int_equal(cgroup_suits(dir_fd), rows[i].expected);
+    }
+}
+
 /* ---- around each test --------------------------------------------------------------------- */
 
 static int parent_fd; /* the group of this program */
@@ -310,10 +342,9 @@ static void test_groups_made_by_the_job_go_too(void **state)
     assert_true(n > 0);
     here[n] = '\0';
     assert_true(asprintf(&script,
-                         SHOW_LEAF
-                         "cd '%s' && cd \"$(sed -n 's,^0::.*/,,p' /proc/self/cgroup)\" && "
-                         "mkdir a a/b a/b/c || exit 1; exec >&-; sleep 60 & "
-                         "echo $! >a/b/cgroup.procs",
+                         SHOW_LEAF "leaf=$(sed -n 's,^0::.*/rein-,rein-,p' /proc/self/cgroup); "
+                                   "cd '%s'/${leaf:?} && mkdir a a/b a/b/c || exit 1; exec >&-; "
+                                   "sleep 60 & echo $! >a/b/cgroup.procs",
                          here) > 0);
     auto_free char *name = leaf_of_script(script);
     assert_int_equal(strncmp(name, "rein-", 5), 0);
@@ -323,9 +354,8 @@ static void test_groups_made_by_the_job_go_too(void **state)
 
 static void test_without_leaves(void **state)
 {
-    auto_life life = life_new();
-
     need_leaves();
+    auto_life life = life_new();
     context->test_fallbacks = WIRE_NO_CGROUP;
     auto_free char *name = leaf_of_script(SHOW_LEAF);
     assert_int_not_equal(strncmp(name, "rein-", 5), 0);
@@ -341,17 +371,25 @@ static void test_without_leaves(void **state)
 
 /* ---- the end of a tree -------------------------------------------------------------------- */
 
-/* storm N: N processes fork their successors as fast as they can, and end. */
+/* storm N: N processes that, all at once, fork their successors as fast as they can, and end. */
 static int play_storm(int argc, char **argv)
 {
+    char byte;
+    int gate[2];
+
+    if (pipe2(gate, O_CLOEXEC) < 0)
+        return 1;
     for (int i = 0; i < atoi(argv[1]); i++) {
         if (fork() != 0)
             continue;
+        (void)close(gate[1]);
+        (void)io_read(gate[0], &byte, 1);
         for (int generation = 0; generation < 20000; generation++)
             if (fork() != 0)
                 _exit(0);
         wait_for_the_end();
     }
+    (void)close(gate[1]);
     say("ready\n");
     wait_for_the_end();
     return 0;
@@ -359,11 +397,9 @@ static int play_storm(int argc, char **argv)
 
 static void test_storm(void **state)
 {
-    auto_life life = life_new();
-    rein_job *job;
-
     need_leaves();
-    job = start_with_life((struct rein_spec)ROLE("storm", "200"), &life);
+    auto_life life = life_new();
+    rein_job *job = start_with_life((struct rein_spec)ROLE("storm", "200"), &life);
     read_until(job, "ready\n");
     assert_int_equal(rein_stop(job, 0), 0);
     auto_result result = finish(job);
@@ -504,11 +540,11 @@ static int play_stay(int argc, char **argv)
 
 static void test_kept_process_stays_in_its_leaf(void **state)
 {
-    auto_life life = life_new();
     struct rein_spec spec = ROLE("stay");
     int fds[2];
 
     need_leaves();
+    auto_life life = life_new();
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     auto_close int gate_fd = fds[1];
     auto_close int read_fd = fds[0];
@@ -583,6 +619,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_of_mountinfo),
+        job_test(test_groups_that_suit),
         job_test(test_first_leaf_goes_with_its_job),
         job_test(test_each_job_has_a_leaf),
         job_test(test_leaf_serves_again),

@@ -87,12 +87,13 @@ static uint64_t used_bytes(const rein_job *job)
 
 static void test_exactly_the_limit_is_kept_whole(void **state)
 {
-    struct rein_spec spec = ROLE("lines", "16383");
+    struct rein_spec spec = ROLE("lines", "16384");
 
-    spec.output_limit = LIMIT; /* 16384 lines; the room of one mark counts */
+    spec.output_limit = LIMIT;
     rein_job *job = start(&spec);
     auto_result result = finish(job);
-    assert_int_equal(result.output_bytes, LIMIT - LINE_SIZE);
+    assert_int_equal(result.output_bytes, LIMIT);
+    assert_null(result.log_file);
     assert_int_equal(result.gap_end, 0);
     check_whole(job, 65536, &result);
 }
@@ -104,7 +105,7 @@ static void test_head_and_newest_tail_stay(void **state)
         const char *lines;
         size_t piece_size;
     } cases[] = {
-        {LIMIT, "16400", 65536},     /* just beyond */
+        {LIMIT, "16385", 65536},     /* just beyond */
         {LIMIT, "100000", 65536},    /* several times */
         {LIMIT, "100001", 777},      /* in odd pieces */
         {LIMIT - 5000, "30000", 16}, /* a limit that is no multiple of anything */
@@ -504,7 +505,7 @@ static void test_output_limit_that_kills(void **state)
 
 static void test_output_below_a_limit_that_kills(void **state)
 {
-    struct rein_spec spec = ROLE("lines", "16383");
+    struct rein_spec spec = ROLE("lines", "16384");
 
     spec.output_limit = LIMIT;
     spec.on_output_limit = REIN_OUTPUT_KILL;

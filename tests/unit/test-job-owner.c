@@ -80,6 +80,10 @@ static int open_guard(const rein_job *job)
 
 /* ---- the owner ---------------------------------------------------------------------------- */
 
+#define ID_SIZE 8
+
+static int stop_first; /* the host has asked for the end already, with a long grace */
+
 /* A host: starts a job that holds the life pipe, says so, and waits to be killed. */
 static void be_host(struct rein_spec spec, struct life *life, int ready_fd)
 {
@@ -94,20 +98,22 @@ static void be_host(struct rein_spec spec, struct life *life, int ready_fd)
     life_done(life);
     if (rein_read(job, bytes, sizeof(bytes), PATIENCE_MS, NULL) <= 0)
         _exit(1);
-    (void)io_write_all(ready_fd, "x", 1);
+    if (stop_first && rein_stop(job, 2 * PATIENCE_MS) < 0)
+        _exit(1);
+    (void)io_write_all(ready_fd, rein_job_id(job), ID_SIZE);
     wait_for_the_end();
 }
 
 struct host {
     pid_t pid;
     int ready_fd;
+    char id[ID_SIZE + 1]; /* of its job */
 };
 
 static struct host start_host(struct rein_spec spec, struct life *life)
 {
     int fds[2];
-    struct host host;
-    char byte;
+    struct host host = {.id = ""};
 
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     host.pid = fork();
@@ -118,7 +124,7 @@ static struct host start_host(struct rein_spec spec, struct life *life)
     (void)close(fds[1]);
     host.ready_fd = fds[0];
     life->given_fd = close_fd(life->given_fd);
-    assert_int_equal(io_read(host.ready_fd, &byte, 1), 1);
+    assert_int_equal(io_read_full(host.ready_fd, host.id, ID_SIZE), ID_SIZE);
     return host;
 }
 
@@ -127,6 +133,16 @@ static void end_host(struct host *host, int signo)
     assert_int_equal(kill(host->pid, signo), 0);
     assert_int_equal(waitpid(host->pid, NULL, 0), host->pid);
     host->ready_fd = close_fd(host->ready_fd);
+}
+
+/* The supervisor goes on to the end of its work; the record is the last of it. */
+static void wait_for_record(const char *id)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "state/jobs/%s/exit.json", id);
+    for (int i = 0; i < PATIENCE_MS && access(in_temp_dir(path), F_OK) < 0; i++)
+        (void)poll(NULL, 0, 1);
 }
 
 static void test_tree_ends_with_its_owner(void **state)
@@ -140,6 +156,7 @@ static void test_tree_ends_with_its_owner(void **state)
         assert_false(life_is_over(&life, 0));
         end_host(&host, signals[i]);
         assert_true(life_is_over(&life, PATIENCE_MS));
+        wait_for_record(host.id);
     }
 }
 
@@ -150,6 +167,7 @@ static void test_owner_is_the_process_not_its_descriptors(void **state)
     auto_life life = life_new();
     auto_life heir = life_new();
     struct rein_spec spec = ROLE("family");
+    char id[ID_SIZE + 1] = "";
     int fds[2];
     char byte;
 
@@ -168,17 +186,18 @@ static void test_owner_is_the_process_not_its_descriptors(void **state)
         life_done(&life);
         if (fork() == 0) { /* until the test closes its end */
             heir.given_fd = close_fd(heir.given_fd);
-            (void)io_write_all(fds[1], "x", 1);
+            (void)io_write_all(fds[1], rein_job_id(job), ID_SIZE);
             (void)io_read(heir.fd, &byte, 1);
             _exit(0);
         }
         wait_for_the_end();
     }
     life.given_fd = close_fd(life.given_fd);
-    assert_int_equal(io_read(fds[0], &byte, 1), 1);
+    assert_int_equal(io_read_full(fds[0], id, ID_SIZE), ID_SIZE);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(life_is_over(&life, PATIENCE_MS));
+    wait_for_record(id);
     (void)close(fds[0]);
     (void)close(fds[1]);
 }
@@ -192,6 +211,48 @@ static void test_grace_when_the_owner_is_gone(void **state)
     struct host host = start_host(spec, &life);
     end_host(&host, SIGKILL);
     assert_true(life_is_over(&life, PATIENCE_MS));
+    wait_for_record(host.id);
+}
+
+static char *read_file(const char *id, const char *name)
+{
+    static char text[4096];
+    char path[128];
+    auto_close int fd = -EBADF;
+
+    (void)snprintf(path, sizeof(path), "state/jobs/%s/%s", id, name);
+    fd = open(in_temp_dir(path), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        print_error("%s is not there\n", path);
+    assert_true(fd >= 0);
+    memset(text, 0, sizeof(text));
+    assert_true(io_read_full(fd, text, sizeof(text) - 1) > 0);
+    return text;
+}
+
+/* What was written, and why it ended, can be read by others afterwards. */
+static void test_output_of_an_orphan_is_in_the_store(void **state)
+{
+    for (stop_first = 0; stop_first < 2; stop_first++) {
+        auto_life life = life_new();
+        struct rein_spec spec =
+            SCRIPT("trap 'echo termed; exit 3' TERM; echo up; while :; do :; done");
+        struct rein_spec deaf = SCRIPT("trap '' TERM; echo up; while :; do :; done");
+        struct host host;
+
+        spec.grace_ns = 2 * PATIENCE_MS * NSEC_PER_MSEC;
+        deaf.grace_ns = REIN_GRACE_NONE;
+        host = start_host(stop_first ? deaf : spec, &life);
+        end_host(&host, SIGKILL);
+        assert_true(life_is_over(&life, PATIENCE_MS));
+        wait_for_record(host.id);
+        assert_string_equal(read_file(host.id, "output.log"), stop_first ? "up\n" : "up\ntermed\n");
+        assert_non_null(
+            strstr(read_file(host.id, "exit.json"), stop_first ? "\"stopped\"" : "\"owner_gone\""));
+        assert_non_null(strstr(read_file(host.id, "exit.json"),
+                               stop_first ? "\"exit_code\": -9" : "\"exit_code\": 3"));
+    }
+    stop_first = 0;
 }
 
 /* A job that was started by a thread goes on when that thread has ended. */
@@ -401,6 +462,7 @@ int main(int argc, char **argv)
         job_test(test_tree_ends_with_its_owner),
         job_test(test_owner_is_the_process_not_its_descriptors),
         job_test(test_grace_when_the_owner_is_gone),
+        job_test(test_output_of_an_orphan_is_in_the_store),
         job_test(test_thread_that_started_the_job_may_end),
         job_test(test_killed_supervisor_loses_the_job_and_ends_the_tree),
         job_test(test_output_of_a_lost_job_is_there),

@@ -222,6 +222,28 @@ static void test_stop_after_the_end(void **state)
     check_end(&result, REIN_REASON_EXIT, 6);
 }
 
+/* Around the end: whatever crosses on the way, the job has ended by itself or by the stop, and the
+ * end that was sent is received. */
+static void test_stop_at_any_moment(void **state)
+{
+    for (int i = 0; i < 150; i++) {
+        struct rein_spec spec = COMMAND("/bin/true");
+        rein_job *job = start(&spec);
+        int64_t until_ns = time_mono_ns() + i * 20 * NSEC_PER_USEC;
+
+        while (time_mono_ns() < until_ns)
+            continue;
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(rein_stop(job, 0), 0);
+        auto_result result = finish(job);
+        if (result.reason == REIN_REASON_STOPPED)
+            assert_true(result.exit_code == -SIGKILL || result.exit_code == 0);
+        else
+            check_end(&result, REIN_REASON_EXIT, 0);
+        end_job(job);
+    }
+}
+
 /* ---- exit codes and signals --------------------------------------------------------------- */
 
 static int play_end(int argc, char **argv)
@@ -362,6 +384,7 @@ int main(int argc, char **argv)
         job_test(test_second_stop_shortens_the_grace),
         job_test(test_first_reason_stays),
         job_test(test_stop_after_the_end),
+        job_test(test_stop_at_any_moment),
         job_test(test_exit_codes),
         job_test(test_signals),
         job_test(test_usage_is_told),

@@ -31,6 +31,7 @@ static int setup(void **state)
                               .process_id = "01234567",
                               .strings_size = sizeof(PLAIN)};
     memset(&got, 0, sizeof(got));
+    memset(small_pointers, 0, sizeof(small_pointers)); /* as in a process that has just begun */
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
 }
 

@@ -301,6 +301,7 @@ static void test_gap_leaves_half_characters_out(void **state)
         {TEXT_ENC_AUTO, "", "\xc4\xe3\xba\xc3\n", "你好\n"},         /* GBK from the first */
         {TEXT_ENC_AUTO, "", "\x80\x80\x80\x80 x\n", "� x\n"},        /* no end of a character */
         {TEXT_ENC_AUTO, "", "\xa0\xff\n\xa0\n", "�\n�\n"},           /* only right after the gap */
+        {TEXT_ENC_AUTO, "", "ok\n\xa0!\n", "ok\n�!\n"},
         {TEXT_ENC_UTF8, "a\xe4", "\xbd\xa0 b", "a b"},
         {TEXT_ENC_GBK, "\xc4\xe3\xba", "x", "你x"},
     };

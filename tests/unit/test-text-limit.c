@@ -230,6 +230,23 @@ static void test_edited_lines(void **state)
     assert_true(cut > 100);
 }
 
+/* A line that was made longer after the next one had begun: its end is where the next one begins.
+ */
+static void test_line_that_grew_later(void **state)
+{
+    struct text_options o = {.render = TEXT_CLEAN, .limit = 100};
+    auto_buf struct buf in = {0};
+    struct text_result r;
+
+    buf_add_str(&in, "ab\ncd\n\033[2A\033[2C");
+    for (int i = 0; i < 300; i++)
+        buf_add_char(&in, 'x');
+    r = show(&o, in.data, in.len);
+    assert_in_range(r.omitted_at, 1, 3);
+    assert_true((uint64_t)r.omitted_at + r.omitted_bytes <= 4); /* 1 where it would be 0 */
+    text_result_done(&r);
+}
+
 /* Lines that one sequence made have no bytes of their own, yet something is missing. */
 static void test_something_missing_is_never_zero_bytes(void **state)
 {
@@ -445,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_offsets_of_rendered_text),
         cmocka_unit_test(test_gbk_is_counted_in_the_log),
         cmocka_unit_test(test_edited_lines),
+        cmocka_unit_test(test_line_that_grew_later),
         cmocka_unit_test(test_something_missing_is_never_zero_bytes),
         cmocka_unit_test(test_cuts_at_line_ends),
         cmocka_unit_test(test_last_line_without_newline),

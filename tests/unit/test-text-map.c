@@ -138,6 +138,42 @@ static void test_spans_give_the_text_back(void **state)
     map_done(&m);
 }
 
+/* ---- collecting characters ---------------------------------------------------------------- */
+
+static void note_span(void *ctx, const struct span *s)
+{
+    buf_add_format(ctx, "%.*s@%d*%d/%d ", (int)s->len, s->text, (int)s->src, (int)s->text_step,
+                   (int)s->src_step);
+}
+
+static void test_batch_makes_as_few_spans_as_possible(void **state)
+{
+    auto_buf struct buf notes = {0};
+    struct span_batch b;
+
+    span_batch_init(&b, (struct span_sink){.add = note_span, .ctx = &notes});
+    span_batch_add(&b, "a", 1, 0, 1);
+    span_batch_add(&b, "é", 2, 1, 2); /* as long as in the input: no other step */
+    span_batch_add(&b, "b", 1, 4, 1); /* something is left out before it */
+    span_batch_add(&b, "你", 3, 5, 2);
+    span_batch_add(&b, "好", 3, 7, 2);
+    span_batch_flush(&b);
+    span_batch_flush(&b);
+    assert_string_equal(notes.data, "aé@0*1/1 b@4*1/1 你好@5*3/2 ");
+}
+
+static void test_batch_of_any_length(void **state)
+{
+    auto_buf struct buf notes = {0};
+    struct span_batch b;
+
+    span_batch_init(&b, (struct span_sink){.add = note_span, .ctx = &notes});
+    for (uint64_t i = 0; i < 10 * SPAN_BATCH_SIZE; i++)
+        span_batch_add(&b, "你", 3, i, 1);
+    span_batch_flush(&b);
+    assert_in_range(notes.len, 30 * SPAN_BATCH_SIZE, 31 * SPAN_BATCH_SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +181,8 @@ int main(void)
         cmocka_unit_test(test_ordinary_text_is_one_run),
         cmocka_unit_test(test_append_joins_runs),
         cmocka_unit_test(test_spans_give_the_text_back),
+        cmocka_unit_test(test_batch_makes_as_few_spans_as_possible),
+        cmocka_unit_test(test_batch_of_any_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,8 +108,9 @@ static void test_each_allocation_may_fail(void **state)
 
 #define FEED_BYTES MIB
 #define PEAK_MAX (3 * MIB)
-#define GROWTH_MAX (64 * KIB) /* in the last quarter; what grows with the input has 256 KiB more   \
-                               */
+#define GROWTH_MAX                                                                                 \
+    (64 * KIB) /* in the last quarter; what grows with the input has 256 KiB more                  \
+                */
 
 static void check_memory(const struct text_options *o, const char *unit, size_t unit_len)
 {
@@ -181,11 +182,33 @@ static void test_memory_does_not_grow_with_the_input(void **state)
     }
 }
 
+/* Sequences alone turn many lines into what needs far more memory than their text. */
+static void test_edits_alone_are_bounded(void **state)
+{
+    text *t = new_text(&(struct text_options){.render = TEXT_CLEAN, .limit = 16384});
+    struct text_result r;
+    char line[400];
+
+    memset(line, 'x', sizeof(line));
+    line[sizeof(line) - 1] = '\n';
+    memory.peak = memory.in_use;
+    for (int i = 0; i < 512; i++)
+        text_feed(t, line, sizeof(line));
+    text_feed(t, "\033[3C", 4);
+    for (int i = 0; i < 512; i++)
+        text_feed(t, "\033[A\033[X", 6);
+    assert_int_equal(text_finish(t, NULL, &r), 0);
+    text_result_done(&r);
+    text_free(t);
+    assert_true(memory.peak <= PEAK_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_allocation_may_fail),
         cmocka_unit_test(test_memory_does_not_grow_with_the_input),
+        cmocka_unit_test(test_edits_alone_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

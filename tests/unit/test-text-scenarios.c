@@ -87,7 +87,7 @@ static void test_d5_binary_output(void **state)
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (char)next_random(&seed);
     memcpy(in + sizeof(in) - 6, "\nend\0", 6);
-    r = show(&o, in, sizeof(in)); /* checks that it is UTF-8 */
+    r = show(&o, in, sizeof(in));                       /* checks that it is UTF-8 */
     assert_non_null(memmem(r.text, r.len, "end\0", 5)); /* wherever moves have put it */
     assert_null(memchr(r.text, '\033', r.len));
     assert_string_equal(r.encoding, "binary");

@@ -1,0 +1,61 @@
+"""The hardest of the other tests again, where newer means are "not there": with a build that has
+hooks for it, REIN_WITH_HOOKS."""
+
+import os
+import unittest
+
+import test_deadline
+import test_limits
+import test_stop
+from rein_test import ReinTest
+
+WITH_HOOKS = os.environ.get('REIN_WITH_HOOKS')
+
+
+class Fallbacks(ReinTest):
+
+    without = ''
+
+    def setUp(self):
+        super().setUp()
+        if not WITH_HOOKS:
+            self.cannot('REIN_WITH_HOOKS names no program')
+        self.env['REIN_TEST_FALLBACKS'] = self.without
+
+    def command(self, *args):
+        return [os.path.abspath(WITH_HOOKS), *args]
+
+
+class TreeWithoutCgroup(Fallbacks, test_deadline.Tree):
+    without = 'no-cgroup'
+
+
+class KilledWithoutCgroup(Fallbacks, test_stop.KilledFromOutside):
+    without = 'no-cgroup'
+
+
+class StormWithoutCgroup(Fallbacks, test_deadline.Storm):
+    without = 'no-cgroup'
+
+
+class StormWithoutListsOfChildren(Fallbacks, test_deadline.Storm):
+    without = 'no-cgroup no-proc-children'
+    size = ['120', '0']     # what moves on all the time is faster than a look at every process
+
+
+class KilledWithoutListsOfChildren(Fallbacks, test_stop.KilledFromOutside):
+    without = 'no-cgroup no-proc-children no-memfd-exec'
+
+
+class LogWithoutHoles(Fallbacks, test_limits.Log):
+    """The bound holds all the same; a line tells where the log is."""
+
+    without = 'no-punch'
+
+    # What these say about an ordinary file system does not hold.
+    test_text_output_has_everything = None
+    test_D6_in_text_mode = None
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,232 @@
+/* From the pipes to the log: how much at a time, when reading pauses, and that the last look takes
+ * what is there and never waits for more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "supervisor/output.c"
+
+static struct supervisor s;
+static struct wire_plan head;
+static int write_fds[2];
+static uint64_t appended[2];
+static int n_waits;
+static void (*during_append)(void);
+
+/* ---- what it calls ------------------------------------------------------------------------ */
+
+void log_append(struct supervisor *sup, int stream, const char *data, size_t size)
+{
+    appended[stream] += size;
+    sup->log.state.total += size;
+    if (during_append)
+        during_append();
+}
+
+void report_news(struct supervisor *sup) {}
+
+/* The owner's reader has come all the way. */
+void loop_wait_for_owner(struct supervisor *sup)
+{
+    n_waits++;
+    sup->reader_cursor = sup->log.state.total;
+}
+
+/* ---- setting ------------------------------------------------------------------------------ */
+
+static int setup(void **state)
+{
+    memset(&s, 0, sizeof(s));
+    memset(&head, 0, sizeof(head));
+    s.plan.head = &head;
+    s.socket_fd = 0;
+    s.log.limit = 8 * MIB;
+    memset(appended, 0, sizeof(appended));
+    n_waits = 0;
+    during_append = NULL;
+    for (int i = 0; i < 2; i++) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+            return -1;
+        s.outputs[i] = (struct output){.fd = fds[0], .stream = i};
+        write_fds[i] = fds[1];
+    }
+    s.n_outputs = 2;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        s.outputs[i].fd = close_fd(s.outputs[i].fd);
+        write_fds[i] = close_fd(write_fds[i]);
+    }
+    return 0;
+}
+
+/* Fills a pipe; returns with how much. */
+static uint64_t fill(int fd)
+{
+    static char bytes[4096];
+    uint64_t n = 0;
+    ssize_t r;
+
+    while ((r = write(fd, bytes, sizeof(bytes))) > 0)
+        n += (uint64_t)r;
+    return n;
+}
+
+/* ---- tests -------------------------------------------------------------------------------- */
+
+static void test_takes_what_is_there(void **state)
+{
+    assert_int_equal(write(write_fds[0], "12345", 5), 5);
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], 5);
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], 5);
+    assert_true(s.outputs[0].fd >= 0);
+    assert_false(s.outputs[0].grown);
+}
+
+static void test_end_of_a_pipe(void **state)
+{
+    assert_int_equal(write(write_fds[1], "123", 3), 3);
+    write_fds[1] = close_fd(write_fds[1]);
+    output_drain(&s, &s.outputs[1]);
+    output_drain(&s, &s.outputs[1]);
+    assert_int_equal(appended[1], 3);
+    assert_int_equal(s.outputs[1].fd, -EBADF);
+    output_drain(&s, &s.outputs[1]); /* of a closed one */
+}
+
+static void test_full_pipe_is_made_larger(void **state)
+{
+    uint64_t small = fill(write_fds[0]);
+
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], small);
+    assert_true(s.outputs[0].grown);
+    if (fcntl(s.outputs[0].fd, F_GETPIPE_SZ) == PIPE_SIZE)
+        assert_true(fill(write_fds[0]) > small);
+}
+
+static void refill(void)
+{
+    (void)fill(write_fds[0]);
+}
+
+/* A pipe that is never empty does not keep the loop from everything else. */
+static void test_one_turn_is_bounded(void **state)
+{
+    (void)fill(write_fds[0]);
+    during_append = refill;
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], DRAIN_MAX);
+}
+
+static void test_pauses_for_a_reader(void **state)
+{
+    head.flags = WIRE_PLAN_PACED;
+    s.log.limit = 1000;
+    (void)fill(write_fds[0]);
+    assert_false(output_paused(&s));
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], 500); /* half of the limit */
+    assert_true(output_paused(&s));
+    s.reader_cursor = 100;
+    assert_false(output_paused(&s));
+    output_drain(&s, &s.outputs[0]);
+    assert_int_equal(appended[0], 600);
+    s.socket_fd = -EBADF; /* nobody is there to wait for */
+    assert_false(output_paused(&s));
+}
+
+/* ---- the last look ------------------------------------------------------------------------ */
+
+static void test_last_look_takes_all(void **state)
+{
+    uint64_t n = fill(write_fds[0]);
+
+    assert_int_equal(write(write_fds[1], "123", 3), 3);
+    output_drain_rest(&s);
+    assert_int_equal(appended[0], n);
+    assert_int_equal(appended[1], 3);
+    assert_int_equal(s.outputs[0].fd, -EBADF);
+    assert_int_equal(s.outputs[1].fd, -EBADF);
+    assert_int_equal(n_waits, 0);
+}
+
+/* Somebody outside of the tree holds the pipe, and goes on writing. */
+static void test_last_look_does_not_wait_for_a_writer(void **state)
+{
+    uint64_t n = fill(write_fds[0]);
+
+    during_append = refill;
+    output_drain_rest(&s);
+    assert_int_equal(appended[0], n);
+}
+
+static int stolen_fd;
+
+static void steal(void)
+{
+    static char bytes[65536];
+
+    while (read(stolen_fd, bytes, sizeof(bytes)) > 0)
+        continue;
+}
+
+/* Or reads from it, so that less is there than there was. */
+static void test_last_look_does_not_wait_for_what_is_gone(void **state)
+{
+    (void)fcntl(s.outputs[0].fd, F_SETPIPE_SZ, PIPE_SIZE);
+    if (fill(write_fds[0]) <= CHUNK_SIZE)
+        skip(); /* one read takes it all */
+    stolen_fd = fcntl(s.outputs[0].fd, F_DUPFD_CLOEXEC, 3);
+    during_append = steal;
+    (void)alarm(20); /* ends a test that would not end */
+    output_drain_rest(&s);
+    (void)alarm(0);
+    (void)close(stolen_fd);
+    assert_int_equal(appended[0], CHUNK_SIZE);
+    assert_int_equal(s.outputs[0].fd, -EBADF);
+}
+
+static void test_last_look_waits_for_a_reader(void **state)
+{
+    uint64_t n = fill(write_fds[0]);
+
+    head.flags = WIRE_PLAN_PACED;
+    s.log.limit = 2000;
+    output_drain_rest(&s);
+    assert_int_equal(appended[0], n);
+    assert_true(n_waits >= 1);
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_takes_what_is_there),
+        test(test_end_of_a_pipe),
+        test(test_full_pipe_is_made_larger),
+        test(test_one_turn_is_bounded),
+        test(test_pauses_for_a_reader),
+        test(test_last_look_takes_all),
+        test(test_last_look_does_not_wait_for_a_writer),
+        test(test_last_look_does_not_wait_for_what_is_gone),
+        test(test_last_look_waits_for_a_reader),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
