@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/io-util.h"
+#include "base/json-write.h"
+#include "code/code.h"
 #include "code/languages.h"
 #include "code/script.h"
 #include "execute.h"
@@ -15,43 +17,56 @@
 
 #define READ_CHUNK (64u << 10)
 
+DEFINE_FREEP(rein, rein_free)
+
 /* ---- --list ------------------------------------------------------------------------------- */
 
-static void list_text(struct buf *b)
+/* One language: its names and where its interpreter is, for people in three columns, else as JSON.
+ */
+static void add_text(struct buf *b, const struct language *language, const char *path)
 {
-    for (size_t i = 0; i < language_count(); i++) {
-        const struct language *language = language_at(i);
+    size_t begin = b->len;
 
-        buf_add_format(b, "%s\t", language->name);
-        for (const char *const *alias = language->aliases; *alias; alias++)
-            buf_add_format(b, "%s%s", alias == language->aliases ? "" : " ", *alias);
-        buf_add_char(b, '\n');
-    }
+    buf_add_format(b, "%-11s", language->name);
+    for (const char *const *alias = language->aliases; *alias; alias++)
+        buf_add_format(b, "%s ", *alias);
+    buf_add_format(b, "%*s%s\n", (int)MAX(34 - (int)(b->len - begin), 1), "",
+                   path ? path : "(not found)");
 }
 
-/* Names of languages are plain words, so that no escaping is needed. */
-static void list_json(struct buf *b)
+static void add_json(struct buf *b, const struct language *language, const char *path)
 {
-    buf_add_char(b, '[');
-    for (size_t i = 0; i < language_count(); i++) {
-        const struct language *language = language_at(i);
-
-        buf_add_format(b, "%s{\"name\": \"%s\", \"aliases\": [", i ? ", " : "", language->name);
-        for (const char *const *alias = language->aliases; *alias; alias++)
-            buf_add_format(b, "%s\"%s\"", alias == language->aliases ? "" : ", ", *alias);
-        buf_add_str(b, "]}");
-    }
-    buf_add_str(b, "]\n");
+    buf_add_str(b, "{\"name\": ");
+    json_write_string(b, language->name);
+    buf_add_str(b, ", \"aliases\": ");
+    json_write_strings(b, language->aliases);
+    buf_add_str(b, ", \"interpreter\": ");
+    json_write_string(b, path);
+    buf_add_char(b, '}');
 }
 
+/* The interpreters are those that a job with these settings would get. */
 static int list_languages(const struct settings *s, struct rein_error **reterr)
 {
+    struct rein_spec spec = {
+        .size = sizeof(spec), .cwd = s->cwd, .env = (const char *const *)s->env};
+    auto_(rein_freep) rein *r = rein_open(NULL, reterr);
     auto_buf struct buf b = {0};
+    int is_text = s->format == FORMAT_TEXT;
 
-    if (s->format == FORMAT_TEXT)
-        list_text(&b);
-    else
-        list_json(&b);
+    if (!r)
+        return -EINVAL;
+    spec.env_profile = s->env_profile;
+    buf_add_str(&b, is_text ? "" : "[");
+    for (size_t i = 0; i < language_count(); i++) {
+        auto_free char *path = NULL;
+
+        if (code_interpreter(r, language_at(i), &spec, &path, NULL) < 0)
+            path = NULL;
+        buf_add_str(&b, is_text || i == 0 ? "" : ", ");
+        (is_text ? add_text : add_json)(&b, language_at(i), path);
+    }
+    buf_add_str(&b, is_text ? "" : "]\n");
     if (buf_error(&b) < 0)
         return rein_oom(reterr);
     return print_text(b.data, b.len, reterr);

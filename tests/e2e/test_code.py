@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -278,6 +279,13 @@ class OtherLanguages(ReinTest):
             self.assertTrue(any(set(names) <= set(line.split()) for line in o.text.splitlines()),
                             f'{names} not in {o.text}')
         self.assertIn('sh', o.text.split())
+        bash = next(line for line in o.text.splitlines() if line.startswith('bash'))
+        self.assertEqual(bash.split()[-1], shutil.which('bash'))
+        o = self.rein('code', '--list', '--json')
+        found = {entry['name']: entry['interpreter'] for entry in json.loads(o.out)}
+        self.assertEqual(found['bash'], shutil.which('bash'))
+        o = self.rein('code', '--list', '--json', extra_env={'PATH': self.home})
+        self.assertEqual({entry['interpreter'] for entry in json.loads(o.out)}, {None})
 
     def test_unknown(self):
         for name in 'cobol', '', '../python', 'python ':

@@ -50,7 +50,7 @@ class KilledWithoutListsOfChildren(Fallbacks, test_stop.KilledFromOutside):
 class LogWithoutHoles(Fallbacks, test_limits.Log):
     """The bound holds all the same; a line tells where the log is."""
 
-    without = 'no-punch'
+    without = 'no-punch no-cgroup'
 
     # What these say about an ordinary file system does not hold.
     test_text_output_has_everything = None
