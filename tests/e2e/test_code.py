@@ -241,8 +241,9 @@ class OtherLanguages(ReinTest):
 
     def names_of(self, program):
         """All names of a language, from the program's own list."""
-        o = self.rein('code', '--list')
-        return next(words for line in o.text.splitlines() if program in (words := line.split()))
+        o = self.rein('code', '--list', '--json')
+        return next(words for e in json.loads(o.out)
+                    if program in (words := [e['name'], *e['aliases']]))
 
     def test_node(self):
         self.check('node', 'console.log(process.argv.slice(2).join(","))')
@@ -255,8 +256,8 @@ class OtherLanguages(ReinTest):
 
     def test_every_language_of_the_list_runs(self):
         """Where its program is there; an empty script ends well in all of them."""
-        o = self.rein('code', '--list')
-        for name in o.text.split():
+        o = self.rein('code', '--list', '--json')
+        for name in [n for e in json.loads(o.out) for n in [e['name'], *e['aliases']]]:
             with self.subTest(name=name):
                 o = self.code_json(name, input=b'\n')
                 if o.rc == 127:
