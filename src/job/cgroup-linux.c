@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -22,6 +23,7 @@
 #define NAME_TRIES_MAX 8 /* names that a process with our pid may have left behind */
 #define SWEEP_ENTRIES_MAX 4096
 #define SWEEP_REMOVED_MAX 64
+#define FDS_FREE_MIN (WIRE_FDS_MAX + 32)
 #define LEAF_PREFIX "rein-"
 
 struct pidfd_info { /* of Linux 6.13 */
@@ -233,6 +235,14 @@ static int make_directory(int parent_fd, char ret_name[static WIRE_LEAF_NAME_SIZ
     return r;
 }
 
+/* What is only an addition takes nobody's last descriptors. */
+static int leaves_enough(int fd)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > (rlim_t)fd + FDS_FREE_MIN;
+}
+
 /* Kernels before 5.14 have groups, but no such way to end them. */
 static int open_leaf(int parent_fd, const char *name, int *ret_fd)
 {
@@ -240,6 +250,8 @@ static int open_leaf(int parent_fd, const char *name, int *ret_fd)
 
     if (fd < 0 || faccessat(fd, "cgroup.kill", W_OK, 0) < 0)
         return -errno;
+    if (!leaves_enough(fd))
+        return -EMFILE;
     *ret_fd = fd_above_stdio(TAKE_FD(fd));
     return 0;
 }

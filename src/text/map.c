@@ -87,17 +87,12 @@ static const struct map_run *find_run(const struct map *m, size_t pos)
 
 uint64_t map_begin(const struct map *m, size_t pos)
 {
-    return m->n ? run_src_at(find_run(m, pos), pos) : 0;
+    return run_src_at(find_run(m, pos), pos);
 }
 
 uint64_t map_end(const struct map *m, size_t pos)
 {
-    const struct map_run *r;
-
-    if (m->n == 0 || pos == 0)
-        return 0;
-    r = find_run(m, pos - 1);
-    return run_src_at(r, pos);
+    return run_src_at(find_run(m, pos - 1), pos);
 }
 
 void map_drop(struct map *m, size_t pos)

@@ -19,7 +19,7 @@ struct map {
     struct map_run *runs;
     size_t n;
     size_t allocated;
-    int error; /* -ENOMEM: what is below is incomplete */
+    int error; /* -ENOMEM: the runs are incomplete */
 };
 
 void map_done(struct map *m);
@@ -34,7 +34,7 @@ void map_append(struct map *m, size_t pos, const struct map *other);
 /* The input offset where the character at pos begins. The map must reach beyond pos. */
 uint64_t map_begin(const struct map *m, size_t pos);
 
-/* The input offset after the character that ends at pos, which is not 0. */
+/* The input offset after the character that ends at pos, which is not 0 nor beyond the map. */
 uint64_t map_end(const struct map *m, size_t pos);
 
 /* Forgets the text before pos, a character boundary: pos becomes 0. */

@@ -60,9 +60,7 @@ static inline int row_ends_before(const struct row *row, size_t column)
     return !row->cells && row->columns <= column;
 }
 
-/* Appends text that takes that many columns; fills up with blanks when the row ends before
- * `column`.
- */
+/* Appends text that takes that many columns; before it blanks up to `column`. */
 int row_append(struct row *row, size_t column, const struct span *s, size_t columns);
 
 /* Writes over what is at a column; fills up with blanks when the row ends before it. A character of

@@ -31,8 +31,7 @@ struct vt_csi {
 struct vt_handler {
     /* Text without ESC; other control characters are in it, also those from inside a sequence. */
     void (*text)(void *ctx, const struct span *s);
-    /* `end` is the input offset after the sequence. Sequences with intermediate bytes are left out.
-     */
+    /* `end` is the input offset after the sequence; those with intermediate bytes are left out. */
     void (*csi)(void *ctx, const struct vt_csi *seq, uint64_t end);
     void (*esc)(void *ctx, char final, uint64_t end);
 };

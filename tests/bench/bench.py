@@ -122,7 +122,7 @@ class Bench:
             f.write(text)
         return path
 
-    def interleave(self, candidates, rounds, seconds):
+    def interleave(self, candidates, rounds, seconds, warm_up=True):
         """Runs each candidate once a round; before the first round once more for nothing. Where
         that takes longer than so many seconds, there are fewer rounds, but not too few."""
         if self.quick:
@@ -130,7 +130,7 @@ class Bench:
         series = {name: Series() for name in candidates}
         names = list(candidates)
         until = time.monotonic() + seconds
-        for name in names:
+        for name in names if warm_up else ():
             candidates[name]()
         for i in range(rounds):
             if i >= ROUNDS_MIN and time.monotonic() > until:
@@ -271,7 +271,7 @@ def measure_log(bench):
             'run': lambda: run('spawn', 1, *rein, '--', *writer),
             'library': lambda: run('output', LOG_BOUND, *writer),
             'all': lambda: run('output', 2 * total, *writer),
-        }, rounds=5, seconds=20)
+        }, rounds=5, seconds=20, warm_up=False)
         peer = ('copy loop', found['copy'])
         bench.report.group(f'Output: {total >> 20} MiB, {title}', found)
         bench.report.rate('copy loop, 64 KiB buffer', found['copy'], total)
@@ -372,7 +372,8 @@ def measure_stop(bench):
     peer = ('kill(-group), until all are gone', found['kill-group'])
     bench.report.group(f'Stop: a tree of {PROCESSES} processes, until none is left', found)
     bench.report.time('SIGKILL to a process group', found['kill-group'])
-    for name, verb in (('rein_stop', 'stop-job'), ('SIGTERM to rein run --grace 0', 'stop-by-term')):
+    for name, verb in (('rein_stop', 'stop-job'),
+                       ('SIGTERM to rein run --grace 0', 'stop-by-term')):
         bench.report.time(name, found[verb], peer, Target(0.3, of_value=True))
     bench.report.value('runs after which something was left', sum(left.values()), 'runs',
                        Target(0))

@@ -291,11 +291,11 @@ class ReinTest(unittest.TestCase):
         return path
 
     def as_namespace_root(self, *flags):
-        """The beginning of a command that has its own namespaces and may mount in them."""
+        """The beginning of a command that is the superuser in namespaces of its own."""
         self.need('unshare')
-        command = ['unshare', *flags]
-        if not IS_ROOT:
-            command.insert(1, '-Ur')
+        if IS_ROOT and not flags:
+            return []
+        command = ['unshare', *([] if IS_ROOT else ['-Ur']), *flags]
         probe = subprocess.run([*command, 'true'], capture_output=True, check=False, env=self.env)
         if probe.returncode != 0:
             self.cannot(f'{" ".join(command)}: {probe.stderr.decode().strip()}')

@@ -17,10 +17,9 @@ class RunSuite(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.build = os.path.join(folder.name, 'build')
         self.source = os.path.join(folder.name, 'source')
+        self.build = os.path.join(self.source, 'build')
         os.makedirs(os.path.join(self.build, 'meson-info'))
-        os.makedirs(self.source)
 
     def write(self, path, value):
         with open(path, 'w', encoding='utf-8') as f:
@@ -144,12 +143,12 @@ class RunSuite(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid(), 'only root can be another user')
     def test_another_user_counts_too(self):
-        """Even where the tree and the programs are closed to that user."""
-        program, file = os.path.join(self.build, 'program'), os.path.join(self.source, 'file')
-        self.write(file, 'x')
+        """Even where the tree and the programs are closed to that user, and in Meson's notation."""
+        program, file = os.path.join(self.build, 'program'), f'{self.build}/../file'
+        self.write(os.path.join(self.source, 'file'), 'x')
         self.write(program, '#!/bin/sh\nid -un')
         os.chmod(program, 0o700)
-        os.chmod(os.path.dirname(self.build), 0o700)
+        os.chmod(os.path.dirname(self.source), 0o700)
         script = 'echo 1..1; [ "$("$0")" = "$USER" ] && [ -O "$HOME" ] && [ -r "$1" ] && echo ok 1'
         lines = self.assert_counts('2 passed, 0 failed', script, arguments=[program, file],
                                    options=['--also-user', pwd.getpwuid(65534).pw_name])

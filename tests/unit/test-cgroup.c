@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/cgroup-leaf.h"
@@ -352,6 +353,22 @@ static void test_groups_made_by_the_job_go_too(void **state)
     check_that_none_is_left();
 }
 
+/* What a job needs most comes first. */
+static void test_few_descriptors(void **state)
+{
+    struct rlimit before, few;
+
+    need_leaves();
+    auto_close int dir_fd = fcntl(parent_fd, F_DUPFD_CLOEXEC, 3);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){40, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    auto_free char *name = leaf_of_script(SHOW_LEAF);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(strncmp(name, "rein-", 5), 0);
+    assert_int_equal(count_leaves(dir_fd, getpid()), 0);
+}
+
 static void test_without_leaves(void **state)
 {
     need_leaves();
@@ -629,6 +646,7 @@ int main(int argc, char **argv)
         job_test(test_leaf_that_takes_nobody),
         job_test(test_start_that_fails_leaves_none),
         job_test(test_groups_made_by_the_job_go_too),
+        job_test(test_few_descriptors),
         job_test(test_without_leaves),
         job_test(test_storm),
         job_test(test_stranger_in_the_leaf_ends),

@@ -106,7 +106,7 @@ static void test_moves(void **state)
         {"ab\033DX\n", "ab\n  X\n"},
         {"ab\033EX\n", "ab\nX\n"},
         {"ab\ncd\n" CSI "2A" CSI "2Cxx\n", "abxx\ncd\n"},
-        {"a\n\n\n" CSI "3Ab\nc\nd\n", "b\nc\nd\n"},
+        {"a\n\n\n" CSI "3Ab\nx\ny\n", "b\nx\ny\n"},
     };
 
     check_examples(examples, ARRAY_SIZE(examples));
@@ -264,7 +264,7 @@ static void test_many_parameters(void **state)
 static void test_plain_keeps_all_but_sequences(void **state)
 {
     static const char in[] =
-        "a\r\033[31mb\b\tc\033[0m\a\v\n\033]0;t\a\x7f\xc2\x9bz\033[2Kq\033[3\r1m.";
+        "a\r\0337\033[31mb\b\tc\033[0m\a\v\n\033]0;t\a\x7f\xc2\x9bz\033[2Kq\033[3\r1m.";
 
     assert_shown(TEXT_PLAIN, in, strlen(in), "a\rb\b\tc\a\v\n\x7f\xc2\x9bzq\r.");
     assert_shown(TEXT_RAW, in, strlen(in), in);
@@ -726,14 +726,28 @@ static void test_edited_line_becomes_too_long(void **state)
     auto_buf struct buf in = {0}, out = {0};
     struct text_result r;
 
-    buf_add_str(&in, "ab\rX");
+    buf_add_str(&in, "top\nab\rX");
     add_repeated(&in, "y", ROW_COLUMNS_MAX + 100);
     buf_add_str(&in, "\rQ\n");
-    buf_add_str(&out, "X");
+    buf_add_str(&out, "top\nX");
     add_repeated(&out, "y", ROW_COLUMNS_MAX - 1);
     buf_add_str(&out, "Q");
     add_repeated(&out, "y", 100);
     buf_add_str(&out, "\n");
+    r = show_clean(&in);
+    assert_text(&r, out.data, out.len);
+    text_result_done(&r);
+}
+
+static void test_nothing_is_inserted_beyond_the_bound(void **state)
+{
+    auto_buf struct buf in = {0}, out = {0};
+    struct text_result r;
+
+    add_repeated(&in, "x", ROW_COLUMNS_MAX);
+    buf_add_str(&in, CSI "3D" CSI "5@Y\n");
+    add_repeated(&out, "x", ROW_COLUMNS_MAX - 3);
+    buf_add_str(&out, "Yxx\n");
     r = show_clean(&in);
     assert_text(&r, out.data, out.len);
     text_result_done(&r);
@@ -921,6 +935,7 @@ int main(void)
         cmocka_unit_test(test_newest_rows_can_change),
         cmocka_unit_test(test_long_line_can_change_up_to_the_bound),
         cmocka_unit_test(test_edited_line_becomes_too_long),
+        cmocka_unit_test(test_nothing_is_inserted_beyond_the_bound),
         cmocka_unit_test(test_blanks_count_for_the_bound),
         cmocka_unit_test(test_endless_lines_lose_nothing),
         cmocka_unit_test(test_wide_rows_are_let_go),
