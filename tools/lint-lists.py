@@ -45,6 +45,17 @@ def unlisted(root):
                 yield f"{folder}/{name}: {where} does not name '{wanted}'"
 
 
+def unwrapped(root):
+    """A __wrap_f that the linker is not told of is never called: the test then tests nothing."""
+    rows = read(root, 'tests/unit/meson.build')
+    for path in sorted(glob.glob(os.path.join(root, 'tests/unit/test-*.c'))):
+        name = os.path.basename(path)[len('test-'):-len('.c')]
+        row = re.search(rf"'{re.escape(name)}': \[([^\]]*)\]", rows)
+        for function in sorted(set(re.findall(r'\b__wrap_(\w+)\(', read('', path)))):
+            if row and f'--wrap={function}\'' not in row[1]:
+                yield f'tests/unit/test-{name}.c: the linker is not told --wrap={function}'
+
+
 def without_corpus(root):
     for path in sorted(glob.glob(os.path.join(root, 'tests/fuzz/fuzz-*.c'))):
         name = os.path.basename(path)[len('fuzz-'):-len('.c')]
@@ -63,7 +74,7 @@ def versions(root):
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else '.'
-    found = [*unlisted(root), *without_corpus(root), *versions(root)]
+    found = [*unlisted(root), *unwrapped(root), *without_corpus(root), *versions(root)]
     print('\n'.join(found), end='\n' if found else '')
     sys.exit(1 if found else 0)
 

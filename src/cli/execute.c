@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "deliver.h"
 #include "exit-status.h"
+#include "signals.h"
 
 static void set_stdin(const struct settings *s, struct rein_spec *spec)
 {
@@ -89,6 +90,7 @@ int execute(const struct settings *s, const struct execution *what, struct rein_
         return -ENOMEM;
     if (delivery_passes_on(s))
         spec.flags |= REIN_SPEC_PACED;
+    signals_hold();
     status = start(r, what, &spec, &job, reterr);
     if (status == 0)
         status = deliver(job, s, reterr);

@@ -19,20 +19,30 @@ static int is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+static void ending_set(sigset_t *ret)
+{
+    (void)sigemptyset(ret);
+    for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+        if (!is_ignored(ending_signals[i]))
+            (void)sigaddset(ret, ending_signals[i]);
+}
+
+void signals_hold(void)
+{
+    sigset_t set;
+
+    ending_set(&set);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL); /* fails only for a wrong first argument */
+}
+
 int signals_open(void)
 {
     sigset_t set;
     int fd;
 
-    (void)sigemptyset(&set);
-    for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
-        if (!is_ignored(ending_signals[i]))
-            (void)sigaddset(&set, ending_signals[i]);
+    ending_set(&set);
     fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    (void)sigprocmask(SIG_BLOCK, &set, NULL); /* fails only for a wrong first argument */
-    return fd;
+    return fd < 0 ? -errno : fd;
 }
 
 int signals_take(int fd)

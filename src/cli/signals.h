@@ -5,9 +5,11 @@
 #ifndef REIN_CLI_SIGNALS_H
 #define REIN_CLI_SIGNALS_H
 
-/* Blocks the signals and gives a descriptor that is readable when one has come. To be called after
- * the job's start: until then they end rein, and with it the job, in their own way. -errno on
- * failure. */
+/* Keeps the signals until signals_take(). To be called before the job's start, so that none that
+ * comes meanwhile ends rein without its result. */
+void signals_hold(void);
+
+/* A descriptor that is readable when a held signal has come, or a negative errno. */
 int signals_open(void);
 
 /* The number of the next signal, or 0. */
