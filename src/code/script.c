@@ -67,19 +67,35 @@ static void remove_entry(int dir_fd, const char *name, unsigned depth, unsigned 
     (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
+static void remove_stream(DIR *take_stream, unsigned depth, unsigned *budget)
+{
+    const struct dirent *entry;
+
+    if (!take_stream)
+        return;
+    while (*budget > 0 && (entry = readdir(take_stream)))
+        if (!is_dot(entry->d_name)) {
+            (*budget)--;
+            remove_entry(dirfd(take_stream), entry->d_name, depth, budget);
+        }
+    (void)closedir(take_stream);
+}
+
 static void remove_contents(int fd, unsigned depth, unsigned *budget)
 {
-    DIR *stream = open_stream(fd);
-    const struct dirent *entry;
+    remove_stream(open_stream(fd), depth, budget);
+}
+
+/* Removes what was made for one script. Needs no further descriptor: there may be none left. */
+static void remove_own(struct script *script)
+{
+    unsigned budget = SWEEP_REMOVE_MAX;
+    DIR *stream = fdopendir(script->dir_fd);
 
     if (!stream)
         return;
-    while (*budget > 0 && (entry = readdir(stream)))
-        if (!is_dot(entry->d_name)) {
-            (*budget)--;
-            remove_entry(fd, entry->d_name, depth, budget);
-        }
-    (void)closedir(stream);
+    script->dir_fd = -EBADF; /* the stream's */
+    remove_stream(stream, SWEEP_DEPTH_MAX, &budget);
 }
 
 /* ---- sweeping ----------------------------------------------------------------------------- */
@@ -137,8 +153,13 @@ static int make_locked_dir(int parent_fd, const char *name, int *ret_fd)
     if (mkdirat(parent_fd, name, 0700) < 0)
         return errno == EEXIST ? -EAGAIN : -errno;
     fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? -EAGAIN : -errno;
+    if (fd < 0) {
+        int err = errno;
+
+        if (err != ENOENT)
+            (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+        return err == ENOENT ? -EAGAIN : -err;
+    }
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         int err = errno;
 
@@ -237,9 +258,7 @@ static int create_below(int parent_fd,
     if (r == 0)
         r = fill_dir(&script, language, text, size);
     if (r < 0) {
-        unsigned budget = SWEEP_REMOVE_MAX;
-
-        remove_contents(script.dir_fd, 0, &budget);
+        remove_own(&script);
         (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
         script_done(&script);
         return r;
@@ -319,9 +338,7 @@ int script_create(rein *r,
 void script_discard(struct script *script)
 {
     if (script->dir_fd >= 0) {
-        unsigned budget = SWEEP_REMOVE_MAX;
-
-        remove_contents(script->dir_fd, SWEEP_DEPTH_MAX, &budget);
+        remove_own(script);
         (void)rmdir(script->dir);
     }
     script_done(script);

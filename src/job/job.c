@@ -297,7 +297,7 @@ static int start_with_plan(rein_job *job,
     if (err < 0)
         return err;
     err = plan_send(plan, job->socket_fd);
-    if (err < 0)
+    if (err < 0 && err != -EPIPE) /* a supervisor that has gone already has said why */
         return rein_fail(reterr, err, "spawn_failed", "plan",
                          "cannot send the plan to the supervisor: %s", strerror(-err));
     return wait_started(job, plan, spec, reterr);

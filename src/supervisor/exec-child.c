@@ -80,6 +80,8 @@ static int set_limits(struct exec_child *c)
 {
     const struct wire_plan *head = c->plan->head;
 
+    if (c->file_size->rlim_cur != RLIM_INFINITY && setrlimit(RLIMIT_FSIZE, c->file_size) < 0)
+        return fail(c, WIRE_STEP_LIMITS);
     for (uint32_t i = 0; i < head->n_rlimits; i++) {
         const struct wire_rlimit *want = &head->rlimits[i];
         struct rlimit limit;

@@ -2,6 +2,7 @@
 #ifndef REIN_SUPERVISOR_EXEC_CHILD_H
 #define REIN_SUPERVISOR_EXEC_CHILD_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "job/wire.h"
@@ -13,7 +14,8 @@ struct plan;
 struct exec_child {
     const struct plan *plan;
     pid_t parent;
-    int stdio[3]; /* what becomes 0, 1 and 2; 0 itself for /dev/null */
+    const struct rlimit *file_size; /* to be put back */
+    int stdio[3];                   /* what becomes 0, 1 and 2; 0 itself for /dev/null */
     volatile int began;
     volatile int step; /* enum wire_step */
     volatile int errnum;

@@ -105,6 +105,20 @@ static void finish_lost_job(struct supervisor *s)
     finish_job(s);
 }
 
+/* The owner's limit on the size of files is the job's, not the log's. Lifted as far as we may. */
+static void lift_file_size_limit(struct supervisor *s)
+{
+    struct rlimit lifted = {RLIM_INFINITY, RLIM_INFINITY};
+
+    if (getrlimit(RLIMIT_FSIZE, &s->owner_file_size) < 0 ||
+        s->owner_file_size.rlim_cur == RLIM_INFINITY)
+        return;
+    if (setrlimit(RLIMIT_FSIZE, &lifted) == 0)
+        return;
+    lifted.rlim_cur = lifted.rlim_max = s->owner_file_size.rlim_max;
+    (void)setrlimit(RLIMIT_FSIZE, &lifted);
+}
+
 /* A job can stop its supervisor, which is of the same user. It is sent on at once. */
 static void wait_for_supervisor(pid_t pid)
 {
@@ -126,6 +140,7 @@ int main(void)
     /* Not dumpable: others of this user cannot read its memory or descriptors through /proc, and a
      * crash of the supervisor does not take the guard along. */
     (void)prctl(PR_SET_DUMPABLE, 0);
+    lift_file_size_limit(s);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid = clone(supervise, supervisor_stack + sizeof(supervisor_stack),
                 CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, s);

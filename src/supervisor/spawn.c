@@ -94,7 +94,8 @@ static int clone_child(struct supervisor *s, struct exec_child *child)
 int spawn_main(struct supervisor *s, enum wire_step *ret_step)
 {
     int fds[3] = {0, -EBADF, -EBADF}; /* 0 is /dev/null, see launch.h */
-    struct exec_child child = {.plan = &s->plan, .parent = getpid()};
+    struct exec_child child = {
+        .plan = &s->plan, .parent = getpid(), .file_size = &s->owner_file_size};
     int r = make_pipes(s, fds);
 
     *ret_step = WIRE_STEP_PIPE;

@@ -12,6 +12,7 @@
 #define REIN_SUPERVISOR_SUPERVISOR_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "job/wire.h"
@@ -78,6 +79,7 @@ struct supervisor {
     int n_outputs;
     struct input input;
 
+    struct rlimit owner_file_size; /* what the owner's limit was before ours was lifted */
     pid_t main_pid;
     int main_pidfd;
     int main_ended;

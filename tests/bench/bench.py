@@ -31,6 +31,7 @@ HANG_SECONDS = 60           # so does a single request
 PLAIN_PATH = '/usr/bin:/bin'
 RESIDENT_MIB = 1024
 PROCESSES = 1000
+TREE_FD = 200               # as in stop.c
 DEADLINE_MS = 200
 LOG_BOUND = 64 << 20        # rein's default
 HELD_JOBS = 20
@@ -355,7 +356,7 @@ def measure_memory(bench):
 
 def measure_stop(bench):
     """The end of a large tree."""
-    sleepers = (bench.program('sleepers'), PROCESSES, 9)
+    sleepers = (bench.program('sleepers'), PROCESSES, TREE_FD)
     left = dict.fromkeys(('stop-job', 'stop-by-term', 'kill-group'), 0)
 
     def stop(verb, *words):
@@ -367,7 +368,7 @@ def measure_stop(bench):
         'kill-group': lambda: stop('kill-group', *sleepers),
         'stop-job': lambda: stop('stop-job', *sleepers),
         'stop-by-term': lambda: stop('stop-by-term', bench.rein, 'run', '--grace', 0,
-                                     '--pass-fd', 9, '--', *sleepers),
+                                     '--pass-fd', TREE_FD, '--', *sleepers),
     }, rounds=15, seconds=10)
     peer = ('kill(-group), until all are gone', found['kill-group'])
     bench.report.group(f'Stop: a tree of {PROCESSES} processes, until none is left', found)

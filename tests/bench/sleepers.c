@@ -1,17 +1,20 @@
 /*
  * usage: bench-sleepers COUNT FD
  *
- * A tree of COUNT + 1 processes that sleep for ever. All of them hold FD; a byte written there says
- * that they are all alive, the end of file that none of them is.
+ * A tree of COUNT + 1 processes that sleep. All of them hold FD, the writing end of a pipe; a byte
+ * written there says that they are all alive, the end of file that none of them is. Nobody has to
+ * end them when a measurement fails: they end by themselves when nobody can read any more.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static void sleep_for_ever(void)
+static void sleep_while_read(int fd)
 {
-    for (;;)
-        (void)pause();
+    struct pollfd p = {.fd = fd};
+
+    (void)poll(&p, 1, -1);
 }
 
 int main(int argc, char **argv)
@@ -26,12 +29,15 @@ int main(int argc, char **argv)
             perror("bench-sleepers: fork");
             return 1;
         }
-        if (pid == 0)
-            sleep_for_ever();
+        if (pid == 0) {
+            sleep_while_read(fd);
+            _exit(0);
+        }
     }
     if (write(fd, "r", 1) != 1) {
         perror("bench-sleepers: write");
         return 1;
     }
-    sleep_for_ever();
+    sleep_while_read(fd);
+    return 0;
 }

@@ -17,7 +17,7 @@
 
 #include "host.h"
 
-#define TREE_FD 9
+#define TREE_FD 200 /* as bench.py says; out of the way of what the library opens */
 
 /* The reading end, and the writing end at TREE_FD, which the next program inherits. */
 static int open_pipe(void)

@@ -12,6 +12,7 @@ fails instead of being skipped), REIN_TEST_SLOW (a factor for all waits, for slo
 import ctypes
 import json
 import os
+import pwd
 import re
 import select
 import shutil
@@ -192,6 +193,14 @@ class Outcome:
             raise AssertionError(f'standard output is not one event a line: {e}{self}') from e
 
 
+def open_the_way(path):
+    """Lets others pass through the folders above, as far as they are closed."""
+    while (path := os.path.dirname(path)) != '/':
+        mode = os.stat(path).st_mode
+        if not mode & 0o001:
+            os.chmod(path, mode & 0o7777 | 0o011)
+
+
 class ReinTest(unittest.TestCase):
     """A test with its own directory, store and environment, that leaves nothing behind."""
 
@@ -285,6 +294,13 @@ class ReinTest(unittest.TestCase):
             self.cannot(f'{program} is not installed')
         return path
 
+    def need_account(self):
+        """This user's entry in the user data base, or no test."""
+        try:
+            return pwd.getpwuid(os.getuid())
+        except KeyError:
+            self.cannot('this user is not in the user data base')
+
     def helper(self, name):
         path = os.path.join(HELPERS, name)
         self.assertTrue(os.path.exists(path), f'helper {path} is not built')
@@ -315,6 +331,7 @@ class ReinTest(unittest.TestCase):
         for folder, folders, names in os.walk(self.temp):
             for name in ['.', *folders, *names]:
                 os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+        open_the_way(self.temp)
         return user
 
     # ---- running rein ---------------------------------------------------------------------
@@ -355,6 +372,15 @@ class ReinTest(unittest.TestCase):
     def sh(self, script, *options, **kw):
         """`rein run --json OPTIONS -- bash -c SCRIPT`."""
         return self.run_json(*options, '--', 'bash', '-c', script, **kw)
+
+    def ready_before(self, run, seconds, ready):
+        """Calls run(DUR) with a deadline, and with longer ones where the machine is too slow for
+        the job to have written `ready` before it. Returns the outcome and the deadline in ms."""
+        for factor in 1, 3, 10:
+            o = run(f'{seconds * factor:g}')
+            if ready in o.R.get('output', ''):
+                break
+        return o, seconds * factor * 1000
 
     def spawn(self, *args, env=None, extra_env=None, prefix=(), stdin=subprocess.DEVNULL, cwd=None,
               **popen):

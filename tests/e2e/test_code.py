@@ -2,7 +2,7 @@
 
 import json
 import os
-import shutil
+import re
 import subprocess
 import unittest
 
@@ -76,11 +76,13 @@ class Python(ReinTest):
         for what, options, code in (
                 ('exit', [], 'raise SystemExit(1)'),
                 ('signal', [], 'import os; os.kill(os.getpid(), 9)'),
-                ('timeout', ['-t', '0.5'], f'import time; time.sleep({m})'),
+                ('timeout', [], f'import time; time.sleep({m})'),
                 ('output_limit', ['--output-limit', '64K', '--on-output-limit', 'kill'],
                  'while True: print("x" * 100)')):
             with self.subTest(what=what):
-                o = self.rein('code', '--json', *options, 'python', '-c', show + code)
+                o, _ = self.ready_before(
+                    lambda t: self.python(show + code, *(['-t', t] if what == 'timeout' else []),
+                                          *options), 0.5, '.ai.py')
                 r = self.assert_ended(o, what)
                 file = r['output'].split('\n', 1)[0]
                 self.assertTrue(file.endswith('.ai.py'), file)
@@ -170,8 +172,8 @@ class Python(ReinTest):
 
     def test_deadline(self):
         m = self.marker(98797)
-        o = self.rein('code', '--json', 'python', '-t', '0.5', '-c',
-                      f'import subprocess; print("up"); subprocess.run(["sleep", "{m}"])')
+        script = f'import subprocess; print("up"); subprocess.run(["sleep", "{m}"])'
+        o, _ = self.ready_before(lambda t: self.python(script, '-t', t), 0.5, 'up')
         self.assert_gone(m)
         self.assert_ended(o, 'timeout', -9, output='up\n')
 

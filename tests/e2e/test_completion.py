@@ -37,9 +37,11 @@ class End(ReinTest):
     def test_after_keep_and_a_deadline(self):
         """Keep is about the main process's own end: a deadline still ends all."""
         m = self.marker(98721)
-        o = self.sh(f'sleep {m} & sleep {m}', '-t', '0.3', '--after', 'keep')
+        o, _ = self.ready_before(
+            lambda t: self.sh(f'sleep {m} & echo up; sleep {m}', '-t', t, '--after', 'keep'), 0.3,
+            'up')
         self.assert_gone(m)
-        self.assert_ended(o, 'timeout', -9)
+        self.assert_ended(o, 'timeout', -9, output='up\n')
 
     def test_after_wait(self):
         o = self.sh('(sleep 0.4; echo late) & echo first', '--after', 'wait')
@@ -69,8 +71,8 @@ class End(ReinTest):
 
     def test_leftovers_get_the_grace_that_was_given(self):
         m = self.marker(98725)
-        o = self.sh(f'(trap "echo bye; exit" TERM; echo up; sleep {m} & wait) & '
-                    'until test -n "$(jobs -r)"; do :; done; sleep 0.3', '--grace', '10')
+        o = self.sh(f'(trap "echo bye; exit" TERM; echo up; touch ready; sleep {m} & wait) & '
+                    'until test -e ready; do sleep 0.01; done', '--grace', '10')
         self.assert_gone(m)
         self.assert_ended(o, 'exit', 0, output='up\nbye\n')
 
@@ -189,7 +191,9 @@ class NothingIsLost(ReinTest):
 
     def test_the_tail_of_what_the_deadline_ended(self):
         m = self.marker(98723)
-        o = self.run_json('--show', '16M', '-t', '1', '--', 'sh', '-c', f'seq 1 200000; sleep {m}')
+        o, _ = self.ready_before(
+            lambda t: self.run_json('--show', '16M', '-t', t, '--', 'sh', '-c',
+                                    f'seq 1 200000; sleep {m}'), 0.7, '\n199999\n')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', -9)
         self.assertTrue(r['output'].encode() == NUMBERS)
@@ -239,15 +243,13 @@ class Live(ReinTest):
 
     def test_B8_python_is_not_buffered(self):
         m = self.marker(98728)
-        script = f'import time; print("start"); time.sleep({m})'
-        o = self.run_json('-t', '1', '--grace', '0', '--', 'python3', '-c', script)
-        self.assert_gone(m)
-        self.assert_ended(o, 'timeout', -9, output='start\n')
-
-        o = self.run_json('-t', '1', '--grace', '0', '-e', 'PYTHONUNBUFFERED=', '--', 'python3',
-                          '-c', script)
-        self.assert_gone(m)
-        self.assert_ended(o, 'timeout', -9, output='')
+        script = f'import os, time; print("start"); os.write(2, b"up."); time.sleep({m})'
+        for options, output in ([], 'start\nup.'), (['-e', 'PYTHONUNBUFFERED='], 'up.'):
+            o, _ = self.ready_before(
+                lambda t: self.run_json('-t', t, *options, '--', 'python3', '-c', script), 0.7,
+                'up.')
+            self.assert_gone(m)
+            self.assert_ended(o, 'timeout', -9, output=output)
 
     def test_B8_code_is_not_buffered(self):
         m = self.marker(98728)

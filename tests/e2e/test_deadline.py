@@ -21,58 +21,60 @@ class Tree(ReinTest):
 
     def test_A1_grandchild(self):
         m = self.marker(98701)
-        o = self.sh(f'python3 -c "import time; print(1, flush=True); time.sleep({m})"; true',
-                    '-t', '1', '--grace', '0')
+        script = f'python3 -c "import time; print(1, flush=True); time.sleep({m})"; true'
+        o, ms = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '0'), 1, '1')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', '1\n')
-        self.assert_duration(r, 1000, 3000)
+        self.assert_duration(r, ms, ms + 2000)
 
     def test_A2_sigterm_is_ignored(self):
         m = self.marker(98702)
         script = f'trap "" TERM; echo up; sleep {m}; sleep {m}'
-        o = self.sh(script, '-t', '0.5', '--grace', '0.5')
-        self.assert_gone(m)
-        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
-        self.assert_duration(r, 1000, 4000)
-
-        o = self.sh(script, '-t', '0.5', '--grace', '0')
-        self.assert_gone(m)
-        r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
-        self.assert_duration(r, 500, 2000)
+        for grace in 0.5, 0:
+            o, ms = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', str(grace)),
+                                      0.5, 'up')
+            self.assert_gone(m)
+            r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
+            self.assert_duration(r, ms + grace * 1000, ms + grace * 1000 + 2000)
 
     def test_A2_every_signal_is_ignored(self):
         m = self.marker(98702)
-        o = self.run_json('-t', '0.5', '--grace', '0.3', '--', self.helper('ignore-term'), m)
+        o, ms = self.ready_before(
+            lambda t: self.run_json('-t', t, '--grace', '0.3', '--', self.helper('ignore-term'), m),
+            0.5, 'ready')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'ready\nTERM\n')
-        self.assert_duration(r, 800, 3000)
+        self.assert_duration(r, ms + 300, ms + 2300)
 
     def test_A3_descendant_in_a_new_session(self):
         m = self.marker(98703)
-        o = self.sh(f'setsid sleep {m} & sleep {m}', '-t', '0.7', '--grace', '0')
+        script = f'setsid sh -c "echo up; exec sleep {m}" & sleep {m}'
+        o, _ = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '0'), 0.5, 'up')
         self.assert_gone(m)
-        self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+        self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
 
     def test_A4_double_forked_daemon(self):
         m = self.marker(98704)
         self.write('daemon.py', DAEMON.format(m))
-        o = self.sh(f'python3 daemon.py; echo up; sleep {m}', '-t', '1', '--grace', '0')
+        script = f'python3 daemon.py; echo up; sleep {m}'
+        o, _ = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '0'), 1, 'up')
         self.assert_gone(m)
         self.assert_ended(o, 'timeout', -9, output='up\n')
 
     def test_A4_many_daemons(self):
         m = self.marker(98704)
         daemonize = self.helper('daemonize')
-        o = self.sh(f'for i in 1 2 3 4 5 6 7 8; do {daemonize} {m}; done; echo up; sleep {m}',
-                    '-t', '0.5')
+        script = f'for i in 1 2 3 4 5 6 7 8; do {daemonize} {m}; done; echo up; sleep {m}'
+        o, _ = self.ready_before(lambda t: self.sh(script, '-t', t), 0.5, 'up')
         self.assert_gone(m)
         self.assert_ended(o, 'timeout', -9, output='up\n')
 
     def test_A5_members_of_a_pipeline(self):
         m = self.marker(98705)
-        o = self.sh(f'sleep {m} | sleep {m} | sleep {m}', '-t', '0.5', '--grace', '0')
+        script = f'sleep {m} | {{ echo up >&2; sleep {m}; }} | sleep {m}'
+        o, _ = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '0'), 0.5, 'up')
         self.assert_gone(m)
-        self.assert_ended(o, 'timeout', -9, 'SIGKILL', '')
+        self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'up\n')
 
     def test_A9_never_becomes_a_background_job(self):
         m = self.marker(98709)
@@ -103,54 +105,62 @@ class Tree(ReinTest):
 
     def test_B7_output_before_the_deadline_is_kept(self):
         m = self.marker(98727)
-        o = self.run_json('-t', '0.5', '--grace', '0', '--', 'sh', '-c', f'echo before; sleep {m}')
+        o, _ = self.ready_before(
+            lambda t: self.run_json('-t', t, '--grace', '0', '--', 'sh', '-c',
+                                    f'echo before; sleep {m}'), 0.5, 'before')
         self.assert_gone(m)
         self.assert_ended(o, 'timeout', -9, output='before\n')
 
     def test_stopped_processes_are_killed(self):
         m = self.marker(98729)
-        o = self.run_json('-t', '0.5', '--', self.helper('stopper'), m)
+        o, ms = self.ready_before(
+            lambda t: self.run_json('-t', t, '--', self.helper('stopper'), m), 0.5, 'stopped')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', -9, 'SIGKILL', 'stopped\n')
-        self.assert_duration(r, 500, 2000)
+        self.assert_duration(r, ms, ms + 1500)
 
     def test_stopped_processes_are_woken_for_sigterm(self):
         m = self.marker(98729)
-        o = self.run_json('-t', '0.5', '--grace', '10', '--', self.helper('stopper'), m)
+        o, ms = self.ready_before(
+            lambda t: self.run_json('-t', t, '--grace', '10', '--', self.helper('stopper'), m),
+            0.5, 'stopped')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', -15, 'SIGTERM', 'stopped\n')
-        self.assert_duration(r, 500, 5000)
+        self.assert_duration(r, ms, ms + 4500)
 
     def test_exit_with_0_on_sigterm_is_a_timeout(self):
         m = self.marker(98730)
-        o = self.sh(f'trap "echo bye; exit 0" TERM; echo up; sleep {m} & wait', '-t', '0.5',
-                    '--grace', '10')
+        script = f'trap "echo bye; exit 0" TERM; echo up; sleep {m} & wait'
+        o, ms = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '10'), 0.5, 'up')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', 0, output='up\nbye\n')
         self.assertFalse(r['success'])
         self.assertEqual(o.rc, 124)
-        self.assert_duration(r, 500, 5000)
+        self.assert_duration(r, ms, ms + 4500)
 
     def test_members_that_outlive_the_main_process_in_the_grace_time(self):
         """The main process obeys SIGTERM, another one does not: it is not left."""
         m = self.marker(98731)
-        o = self.sh(f'{self.helper("ignore-term")} {m} >/dev/null & echo up; exec sleep {m}',
-                    '-t', '0.5', '--grace', '0.5')
+        script = f'{self.helper("ignore-term")} {m} & exec sleep {m}'
+        o, ms = self.ready_before(lambda t: self.sh(script, '-t', t, '--grace', '0.5'), 0.5,
+                                  'ready')
         self.assert_gone(m)
-        r = self.assert_ended(o, 'timeout', -15, 'SIGTERM', 'up\n')
-        self.assert_duration(r, 1000, 4000)
+        r = self.assert_ended(o, 'timeout', -15, 'SIGTERM', 'ready\nTERM\n')
+        self.assert_duration(r, ms + 500, ms + 3500)
 
     def test_after_wait(self):
         m = self.marker(98732)
-        o = self.sh(f'sleep {m} & exit 0', '--after', 'wait', '-t', '0.5')
+        o, ms = self.ready_before(
+            lambda t: self.sh(f'sleep {m} & echo up; exit 0', '--after', 'wait', '-t', t), 0.5,
+            'up')
         self.assert_gone(m)
         r = self.assert_ended(o, 'timeout', 0)
         self.assertEqual(o.rc, 124)
-        self.assert_duration(r, 500, 2000)
+        self.assert_duration(r, ms, ms + 1500)
 
     def test_text_mode_says_it(self):
         m = self.marker(98733)
-        o = self.rein('run', '-t', '0.3', '--', 'sh', '-c', f'echo before; sleep {m}')
+        o = self.rein('run', '-t', '1', '--', 'sh', '-c', f'echo before; sleep {m}')
         self.assert_gone(m)
         self.assertEqual((o.rc, o.out), (124, b'before\n'))
         self.assertRegex(o.err_text, r'\Arein: [^\n]*\n\Z')
@@ -241,10 +251,11 @@ class Storm(ReinTest):
 
     def test_deadline(self):
         m = self.marker(98750)
-        o = self.run_json('-t', '1', '--grace', '0', '--', self.helper('fork-storm'), m,
-                          *self.size)
+        o, ms = self.ready_before(
+            lambda t: self.run_json('-t', t, '--grace', '0', '--', self.helper('fork-storm'), m,
+                                    *self.size), 0.7, 'storm')
         r = self.assert_ended(o, 'timeout', -9, output='storm\n')
-        self.assert_duration(r, 1000, 3000)
+        self.assert_duration(r, ms, ms + 2000)
         self.assert_storm_is_over(m)
 
     def test_stop(self):

@@ -1,7 +1,6 @@
 """The environment of a job: profiles, variables, inherited settings, start-up files, PATH."""
 
 import os
-import pwd
 import resource
 import signal
 import subprocess
@@ -63,10 +62,7 @@ class Profiles(EnvironmentTest):
         self.assertEqual(env['LANG'], 'C.UTF-8')
 
     def test_C2_home_from_the_user_data_base(self):
-        try:
-            home = pwd.getpwuid(os.getuid()).pw_dir
-        except KeyError:
-            self.cannot('this user is not in the user data base')
+        home = self.need_account().pw_dir
         del self.env['HOME']
         self.assertEqual(self.job_env()['HOME'], home)
         self.assertEqual(self.job_env(extra_env={'HOME': '/own'})['HOME'], '/own')

@@ -156,6 +156,7 @@ class Questions(ReinTest):
 
     def test_C5_ssh_to_an_unknown_server(self):
         self.need('ssh')
+        self.need_account()
         server = subprocess.Popen([sys.executable, unknown_ssh_server.__file__],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.spawned.append(server)

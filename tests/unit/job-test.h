@@ -37,6 +37,7 @@
 #define TRACKED_JOBS 16
 
 static rein *context;
+static int without_leaves;   /* its jobs get no cgroup of their own, as on most machines */
 static char self_path[4096]; /* of the test program */
 static char start_dir[4096]; /* where it was started */
 static rein_job *tracked[TRACKED_JOBS];
@@ -77,8 +78,11 @@ static inline int no_child_left(void)
 static inline rein *open_context(void)
 {
     struct rein_options options = {.size = sizeof(options), .state_dir = in_temp_dir("state")};
+    rein *r = rein_open(&options, NULL);
 
-    return rein_open(&options, NULL);
+    if (r)
+        r->cgroup.unusable |= without_leaves;
+    return r;
 }
 
 static inline int job_setup(void **state)
@@ -93,10 +97,17 @@ static inline int job_setup(void **state)
     return context ? 0 : -1;
 }
 
+static inline int job_setup_without_leaves(void **state)
+{
+    without_leaves = 1;
+    return job_setup(state);
+}
+
 static inline int job_teardown(void **state)
 {
     int good;
 
+    without_leaves = 0;
     for (size_t i = 0; i < TRACKED_JOBS; i++)
         tracked[i] = rein_job_free(tracked[i]);
     context = rein_free(context);
@@ -107,6 +118,12 @@ static inline int job_teardown(void **state)
 }
 
 #define job_test(function) cmocka_unit_test_setup_teardown(function, job_setup, job_teardown)
+
+/* The same test where the kernel cannot end a tree as a whole. */
+#define job_test_without_leaves(function)                                                          \
+    {                                                                                              \
+#function "_without_leaves", function, job_setup_without_leaves, job_teardown, NULL        \
+    }
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 

@@ -309,10 +309,11 @@ static uint64_t written_bytes(const rein_job *job)
     return (uint64_t)st.st_size;
 }
 
-/* Lets the job write more, up to total bytes, without taking a message of its supervisor. */
-static void write_unheard(rein_job *job, uint64_t total)
+/* Lets the job write n times more, up to total bytes, without taking a message of its supervisor.
+ */
+static void write_unheard(rein_job *job, size_t n, uint64_t total)
 {
-    assert_int_equal(rein_send(job, "+", 1), 1);
+    assert_int_equal(rein_send(job, "++++", n), n);
     while (written_bytes(job) < total)
         (void)poll(NULL, 0, 1);
 }
@@ -338,7 +339,7 @@ check_stale_reader(rein_job *job, uint64_t lines_per_round, int reads_per_round,
     uint64_t at = 0;
 
     for (uint64_t round = 1; round <= rounds; round++) {
-        write_unheard(job, round * lines_per_round * LINE_SIZE);
+        write_unheard(job, 1, round * lines_per_round * LINE_SIZE);
         for (int i = 0; i < reads_per_round; i++)
             read_piece(job, 10000, &at);
     }
@@ -371,8 +372,7 @@ static void test_piece_that_reaches_into_a_new_gap(void **state)
     while (at < MIB - 10000)
         read_piece(job, MIN(65536, MIB - 5000 - at), &at);
     assert_int_equal(at, MIB - 5000);
-    for (uint64_t round = 2; round < 6; round++)
-        write_unheard(job, round * 1600000);
+    write_unheard(job, 4, UINT64_C(5) * 1600000);
     read_piece(job, 10000, &at);
     read_piece(job, 10000, &at);
     assert_true(at > 3 * MIB);

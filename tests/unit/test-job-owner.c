@@ -473,6 +473,18 @@ int main(int argc, char **argv)
         job_test(test_both_killed_is_lost),
         job_test(test_term_to_the_supervisor_is_a_stop),
         job_test(test_supervisor_is_closed_to_its_job),
+        job_test_without_leaves(test_tree_ends_with_its_owner),
+        job_test_without_leaves(test_owner_is_the_process_not_its_descriptors),
+        job_test_without_leaves(test_grace_when_the_owner_is_gone),
+        job_test_without_leaves(test_output_of_an_orphan_is_in_the_store),
+        job_test_without_leaves(test_killed_supervisor_loses_the_job_and_ends_the_tree),
+        job_test_without_leaves(test_output_of_a_lost_job_is_there),
+        job_test_without_leaves(test_record_of_a_lost_job),
+        job_test_without_leaves(test_crash_of_the_supervisor_counts_as_well),
+        job_test_without_leaves(test_supervisor_killed_during_the_grace),
+        job_test_without_leaves(test_killed_guard_changes_nothing),
+        job_test_without_leaves(test_both_killed_is_lost),
+        job_test_without_leaves(test_term_to_the_supervisor_is_a_stop),
     };
 
     if (argc > 1)

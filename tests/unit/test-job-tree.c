@@ -319,13 +319,15 @@ static void test_scan_of_all_processes_finds_them_too(void **state)
     check_trees(&by_term);
 }
 
+/* At once, whatever grace the job would have had, and before the call returns. */
 static void test_free_ends_the_tree(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
         auto_life life = life_new();
-        rein_job *job =
-            start_with_life((struct rein_spec)ROLE("tree", trees[i].name, "stay"), &life);
+        struct rein_spec spec = ROLE("tree", trees[i].name, "stay");
 
+        spec.grace_ns = 60 * NSEC_PER_SEC;
+        rein_job *job = start_with_life(spec, &life);
         read_until(job, "ready\n");
         end_job(job);
         assert_true(life_is_over(&life, 0));
@@ -557,7 +559,6 @@ int main(int argc, char **argv)
         job_test(test_nothing_is_alive_after_a_stop),
         job_test(test_nothing_is_alive_after_a_stop_with_grace),
         job_test(test_nothing_is_alive_after_the_deadline),
-        job_test(test_scan_of_all_processes_finds_them_too),
         job_test(test_free_ends_the_tree),
         job_test(test_storm_of_forks),
         job_test(test_leftovers_are_named),
@@ -571,6 +572,16 @@ int main(int argc, char **argv)
         job_test(test_main_that_ignores_all_signals),
         job_test(test_main_that_is_stopped),
         job_test(test_signal_to_its_own_group_stays_there),
+        job_test_without_leaves(test_nothing_is_alive_after_the_exit),
+        job_test_without_leaves(test_nothing_is_alive_after_a_stop),
+        job_test_without_leaves(test_nothing_is_alive_after_a_stop_with_grace),
+        job_test_without_leaves(test_nothing_is_alive_after_the_deadline),
+        job_test_without_leaves(test_scan_of_all_processes_finds_them_too),
+        job_test_without_leaves(test_free_ends_the_tree),
+        job_test_without_leaves(test_storm_of_forks),
+        job_test_without_leaves(test_daemon_that_holds_the_pipe_delays_nothing),
+        job_test_without_leaves(test_keep_leaves_the_daemon_alone),
+        job_test_without_leaves(test_wait_ends_at_the_deadline),
     };
 
     if (argc > 1)
