@@ -287,6 +287,17 @@ class ReinTest(unittest.TestCase):
             self.fail(SKIPPED + reason)
         self.skipTest(SKIPPED + reason)
 
+    def not_with_sanitizers(self, reason):
+        """The ordinary build shows what this test is about; one with sanitizers cannot."""
+        if sanitized():
+            self.skipTest(f'with sanitizers {reason}')
+
+    def without_leak_check(self):
+        """Variables for where a leak checker cannot work: it needs a process, /proc, and ptrace."""
+        given = self.env.get('ASAN_OPTIONS')
+        return {'ASAN_OPTIONS': ':'.join([*([given] if given else []), 'detect_leaks=0'])} \
+            if sanitized() else {}
+
     def need(self, program):
         """The path of a program, or no test."""
         path = shutil.which(program, path=self.env['PATH'])

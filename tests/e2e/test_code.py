@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import unittest
 
@@ -233,12 +232,10 @@ class Shells(ReinTest):
 class OtherLanguages(ReinTest):
 
     def list(self):
-        """What `rein code --list` says: the names of each language, and its interpreter."""
-        o = self.rein('code', '--list')
+        """The names of each language and its interpreter, from the program's own list."""
+        o = self.rein('code', '--list', '--json')
         self.assertEqual((o.rc, o.err), (0, b''), str(o))
-        for line in o.text.splitlines():
-            names, interpreter = re.fullmatch(r'([a-z0-9 ]+?) +(/.*|\(not found\))', line).groups()
-            yield names.split(), interpreter
+        return [([e['name'], *e['aliases']], e['interpreter']) for e in json.loads(o.out)]
 
     def check(self, program, code):
         self.need(program)
@@ -263,7 +260,7 @@ class OtherLanguages(ReinTest):
             for name in names:
                 with self.subTest(name=name):
                     o = self.code_json(name, input=b'\n')
-                    if interpreter == '(not found)':
+                    if interpreter is None:
                         self.assert_refused(o, 'command_not_found', 127)
                     else:
                         self.assert_ended(o, 'exit', 0, output='')
@@ -278,6 +275,10 @@ class OtherLanguages(ReinTest):
 
     def test_list(self):
         lists = [set(names) for names, _ in self.list()]
+        o = self.rein('code', '--list')
+        self.assertEqual([line.split() for line in o.text.splitlines()],
+                         [[*names, *(interpreter or '(not found)').split()]
+                          for names, interpreter in self.list()])
         for names in ({'python', 'py'}, {'bash', 'shell'}, {'sh'}, {'node', 'javascript', 'js'},
                       {'powershell', 'pwsh', 'ps1'}):
             self.assertTrue(any(names <= listed for listed in lists), (names, lists))

@@ -229,7 +229,8 @@ class Precision(ReinTest):
                 m = self.marker(98744)
                 prefix = [*self.as_namespace_root(), self.helper('jump-clock'), '700', str(jump)]
                 o = self.run_json('-t', '1.5', '--', 'sh', '-c',
-                                  f'date +%s; sleep 1; date +%s; sleep {m}', prefix=prefix)
+                                  f'date +%s; sleep 1; date +%s; sleep {m}', prefix=prefix,
+                                  extra_env=self.without_leak_check())
                 self.assert_gone(m)
                 r = self.assert_ended(o, 'timeout', -9)
                 self.assert_duration(r, 1500, 3500)

@@ -4,7 +4,7 @@ import os
 import unittest
 
 from rein_test import GAP_LINE, IS_ROOT, MIB, SLOW, ReinTest, descendants_of, proc_argv, \
-    proc_status, sanitized
+    proc_status
 
 NUMBERS = b''.join(b'%d\n' % i for i in range(1, 1000001))
 
@@ -117,8 +117,7 @@ class Memory(ReinTest):
         return max(proc_status(pid, 'VmHWM') or 0 for pid in own) * 1024
 
     def test_D2_memory_does_not_grow_with_output(self):
-        if sanitized():
-            self.cannot('a build with sanitizers needs memory of its own')
+        self.not_with_sanitizers('rein needs memory of its own')
         for options in ['--json', '--show', '16K'], ['--jsonl', '--show', '16K'], []:
             with self.subTest(options=options):
                 m = self.marker(98821)
@@ -154,19 +153,16 @@ class Resources(ReinTest):
     """--memory, --cpu-time, --procs, --file-size."""
 
     def test_G2_memory(self):
-        if sanitized():
-            self.cannot('sanitizers do not work in a small address space')
-        for _ in range(1):
-            o = self.run_json('--memory', '200M', '--', 'python3', '-c', 'x = bytearray(2 << 30)')
-            r = o.R
-            self.assertIs(r['success'], False, str(o))
-            if r['reason'] == 'memory_limit':
-                self.assert_ended(o, 'memory_limit')
-            else:
-                self.assert_ended(o, 'exit', 1)
-                self.assertIn('MemoryError', r['output'])
-                self.assertIn('memory', r['sandbox']['missing'])
-                self.assertTrue(any('memory' in w for w in r['warnings']), r['warnings'])
+        o = self.run_json('--memory', '200M', '--', 'python3', '-c', 'x = bytearray(2 << 30)')
+        r = o.R
+        self.assertIs(r['success'], False, str(o))
+        if r['reason'] == 'memory_limit':
+            self.assert_ended(o, 'memory_limit')
+        else:
+            self.assert_ended(o, 'exit', 1)
+            self.assertIn('MemoryError', r['output'])
+            self.assertIn('memory', r['sandbox']['missing'])
+            self.assertTrue(any('memory' in w for w in r['warnings']), r['warnings'])
 
     def test_memory_that_suffices(self):
         o = self.run_json('--memory', '2G', '--', 'python3', '-c', 'x = bytearray(20 << 20)')
@@ -180,7 +176,8 @@ class Resources(ReinTest):
         r = self.assert_ended(o, 'cpu_limit')
         self.assertLess(r['exit_code'], 0)
         self.assertLess(r['usage']['user_ms'] + r['usage']['system_ms'], 2600)
-        self.assertGreater(r['usage']['user_ms'] + r['usage']['system_ms'], 800)
+        # The kernel's two ways of counting differ by a good part of a second on virtual machines.
+        self.assertGreater(r['usage']['user_ms'] + r['usage']['system_ms'], 300)
 
     def test_cpu_time_is_not_wall_time(self):
         o = self.run_json('--cpu-time', '1', '--', 'sleep', '1.2')

@@ -445,7 +445,7 @@ static void test_no_other_descriptors(void **state)
     int fds[40];
 
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
-        fds[i] = dup(1); /* without close-on-exec */
+        fds[i] = dup(1);             /* without close-on-exec */
     check_run(spec, "0\n1\n2\n3\n"); /* 3 is the directory that it reads */
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
         (void)close(fds[i]);
