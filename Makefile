@@ -45,11 +45,13 @@ $(SANITIZE_BUILD)/build.ninja:
 	$(call setup,$(sanitizers))
 $(FUZZ_BUILD)/build.ninja:
 	$(call setup,--native-file tools/clang.ini -Dfuzz=true $(sanitizers) -Dman=disabled)
-# gcc 12 sees most clearly without optimisation. It takes what is stored in an array for leaked;
-# leaks are what the sanitizers find.
+# gcc 12 sees most clearly without optimisation. Two of its checks cry wolf: what is stored in an array
+# counts as leaked, which the sanitizers know better, and what a callee fills in as uninitialized,
+# which clang-tidy knows better.
 $(ANALYZE_BUILD)/build.ninja:
-	$(call setup,--native-file tools/gcc.ini -Dc_args="-fanalyzer -Wno-analyzer-malloc-leak" \
-		-Doptimization=0 -Dwerror=true -Dsupervisor_libc=host -Dtests=disabled -Dman=disabled)
+	$(call setup,--native-file tools/gcc.ini -Doptimization=0 \
+		-Dc_args="-fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-use-of-uninitialized-value" \
+		-Dwerror=true -Dsupervisor_libc=host -Dtests=disabled -Dman=disabled)
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing

@@ -20,6 +20,7 @@
 #define RETRY_FIRST_NS (2 * NSEC_PER_MSEC)
 #define RETRY_MAX_NS (100 * NSEC_PER_MSEC)
 #define PATIENCE_NS (10 * NSEC_PER_SEC) /* with processes that SIGKILL does not end */
+#define KILL_PASSES_MAX 100             /* before other events are looked at */
 
 static int64_t retry_step_ns;
 
@@ -33,13 +34,24 @@ static void become_done(struct supervisor *s)
     s->state = STATE_DONE;
 }
 
+/* A storm of forks is won by being faster: no waiting between two passes as long as somebody dies,
+ * and none of the dead in the way, whose number would hide the living. */
+static void kill_walk(struct supervisor *s)
+{
+    for (int pass = 0; pass < KILL_PASSES_MAX && !s->tree_empty; pass++) {
+        if (tree_signal(SIGKILL, 0, fallbacks(s)) == 0 || reap_children(s) == 0)
+            return;
+        s->give_up_ns = time_mono_ns() + PATIENCE_NS;
+    }
+}
+
 static void kill_tree(struct supervisor *s)
 {
     if (s->plan.fds[WIRE_FD_CGROUP] >= 0) {
         cgroup_leaf_kill(s->plan.fds[WIRE_FD_CGROUP]);
         s->notes |= WIRE_NOTE_LEAF_KILLED;
     }
-    (void)tree_signal(SIGKILL, 0, fallbacks(s));
+    kill_walk(s);
     s->retry_ns = time_mono_ns() + retry_step_ns;
     retry_step_ns = MIN(retry_step_ns * 2, RETRY_MAX_NS);
 }

@@ -164,7 +164,7 @@ static void look_at_children(struct supervisor *s)
     if (!got_child && s->state != STATE_KILLING)
         return;
     got_child = 0;
-    reap_children(s);
+    (void)reap_children(s);
     if (s->main_ended && !had_ended)
         ending_dispatch(s, EVENT_MAIN_ENDED);
     if (s->tree_empty)

@@ -1,5 +1,4 @@
 /* Collects ended children: the main process, and whatever came back to this subreaper. */
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -18,18 +17,16 @@ static void add_usage(struct supervisor *s, const struct rusage *usage)
     s->max_rss_bytes = MAX(s->max_rss_bytes, (uint64_t)usage->ru_maxrss * KIB);
 }
 
-void reap_children(struct supervisor *s)
+size_t reap_children(struct supervisor *s)
 {
-    for (;;) {
+    for (size_t n = 0;; n++) {
         struct rusage usage;
         int status;
         pid_t pid = wait4(-1, &status, WNOHANG, &usage);
 
-        if (pid < 0 && errno == EINTR)
-            continue;
         if (pid <= 0) {
             s->tree_empty = pid < 0; /* ECHILD: no child, so no descendant either */
-            return;
+            return n;
         }
         add_usage(s, &usage);
         if (pid == s->main_pid) {

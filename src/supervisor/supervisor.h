@@ -137,8 +137,9 @@ void ending_begin(struct supervisor *s, int reason, int64_t grace_ns);
 int64_t ending_next_ns(const struct supervisor *s);
 void ending_tick(struct supervisor *s, int64_t now_ns);
 
-/* reap.c: collects ended children. Sets main_ended, wait_status, tree_empty, adds usage. */
-void reap_children(struct supervisor *s);
+/* reap.c: collects ended children; returns how many. Sets main_ended, wait_status, tree_empty, adds
+ * usage. */
+size_t reap_children(struct supervisor *s);
 
 /* log.c: the bounded log. */
 void log_init(struct log *log, const struct plan *plan);

@@ -190,6 +190,14 @@ static int have_children_lists(uint32_t fallbacks)
     return known > 0;
 }
 
+/* It has ended or is about to: a signal would tell it nothing. */
+static int is_over(pid_t pid)
+{
+    struct stat_line line;
+
+    return read_stat(pid, &line) < 0 || line.state == 'Z' || line.exiting;
+}
+
 /* True when self is an ancestor of pid, as /proc says it at this moment. */
 static int is_descendant(pid_t pid, pid_t self)
 {
@@ -234,12 +242,22 @@ static int signal_checked(pid_t pid, pid_t self, int signo, int cont)
 
     if (pidfd < 0)
         return pidfd;
-    if (!is_descendant(pid, self))
+    if (is_over(pid) || !is_descendant(pid, self))
         return -ESRCH;
     r = sys_pidfd_signal(pidfd, signo);
     if (r == 0 && cont)
         (void)sys_pidfd_signal(pidfd, SIGCONT);
     return r;
+}
+
+static void reverse(pid_t *v, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        pid_t pid = v[i];
+
+        v[i] = v[n - 1 - i];
+        v[n - 1 - i] = pid;
+    }
 }
 
 /* One pass. Each process is asked for its children before it is signalled, because those of a dead
@@ -256,6 +274,8 @@ static size_t signal_pass(int signo, int terminate, size_t n_skip, uint32_t fall
         (void)add_children(self);
     else
         find_all_by_scan(self);
+    if (!terminate)
+        reverse(found + n_skip, n_found - n_skip); /* the youngest is the one that forks */
     for (size_t i = n_skip; i < n_found; i++) {
         int seen = 0;
 

@@ -7,9 +7,9 @@ import unittest
 import test_deadline
 import test_limits
 import test_stop
-from rein_test import ReinTest
+from rein_test import REIN, ReinTest
 
-WITH_HOOKS = os.environ.get('REIN_WITH_HOOKS')
+WITH_HOOKS = os.path.abspath(os.environ.get('REIN_WITH_HOOKS') or f'{REIN}-with-hooks')
 
 
 class Fallbacks(ReinTest):
@@ -18,12 +18,12 @@ class Fallbacks(ReinTest):
 
     def setUp(self):
         super().setUp()
-        if not WITH_HOOKS:
-            self.cannot('REIN_WITH_HOOKS names no program')
+        if not os.path.exists(WITH_HOOKS):
+            self.cannot(f'{WITH_HOOKS} is not built')
         self.env['REIN_TEST_FALLBACKS'] = self.without
 
     def command(self, *args):
-        return [os.path.abspath(WITH_HOOKS), *args]
+        return [WITH_HOOKS, *args]
 
 
 class TreeWithoutCgroup(Fallbacks, test_deadline.Tree):

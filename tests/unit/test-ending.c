@@ -27,6 +27,7 @@ static struct supervisor s;
 static struct wire_plan head;
 static int n_term, n_kill, n_list;
 static size_t n_alive;
+static size_t n_dying; /* of those: by each walk until there are no more */
 
 /* ---- the tree ----------------------------------------------------------------------------- */
 
@@ -47,6 +48,14 @@ size_t tree_list(struct wire_left *left, size_t max, size_t *ret_named, uint32_t
     return n_alive;
 }
 
+size_t reap_children(struct supervisor *sup)
+{
+    size_t n = MIN(n_dying, 2);
+
+    n_dying -= n;
+    return n;
+}
+
 /* ---- setting ------------------------------------------------------------------------------ */
 
 #define MS NSEC_PER_MSEC
@@ -63,6 +72,7 @@ static int setup(void **state)
     clock_ns = 1000 * MS;
     n_term = n_kill = n_list = 0;
     n_alive = 3;
+    n_dying = 0;
     return 0;
 }
 
@@ -282,6 +292,19 @@ static void test_killing_is_repeated(void **state)
     check(STATE_DONE, REIN_REASON_STOPPED);
 }
 
+/* As long as somebody dies there is no waiting, but for a look at other events now and then. */
+static void test_killing_goes_on_while_somebody_dies(void **state)
+{
+    n_dying = 9;
+    ending_begin(&s, REIN_REASON_STOPPED, 0);
+    assert_int_equal(n_dying, 0);
+    assert_int_equal(n_kill, 6);
+    n_dying = 1000000;
+    time_passes(ending_next_ns(&s) - clock_ns);
+    assert_true(n_dying > 0 && n_dying < 1000000);
+    check(STATE_KILLING, REIN_REASON_STOPPED);
+}
+
 /* A process that cannot die does not hold the report for ever: it is named. */
 static void test_patience_ends(void **state)
 {
@@ -337,6 +360,7 @@ int main(void)
         test(test_second_reason),
         test(test_stop_at_once_during_the_grace),
         test(test_killing_is_repeated),
+        test(test_killing_goes_on_while_somebody_dies),
         test(test_patience_ends),
         test(test_other_events),
     };

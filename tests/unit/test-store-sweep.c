@@ -100,7 +100,7 @@ static void test_the_newest_stay(void **state)
 
     for (unsigned i = 0; i < STORE_JOBS_MAX + 5; i++) {
         (void)snprintf(id, sizeof(id), "%08x", i);
-        make_job(id, i, 0);
+        make_job(id, 10 * i, 0);
     }
     store_sweep(context);
     for (unsigned i = 0; i < STORE_JOBS_MAX + 5; i++) {

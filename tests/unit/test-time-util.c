@@ -22,6 +22,25 @@ static void test_clocks_run(void **state)
     assert_true(wall_s >= libc_s - 1 && wall_s <= libc_s + 1);
 }
 
+static int64_t read_libc(clockid_t clock)
+{
+    struct timespec ts = {0};
+
+    assert_int_equal(clock_gettime(clock, &ts), 0);
+    return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* Deadlines are on the clock that nobody sets. */
+static void test_each_is_the_right_clock(void **state)
+{
+    int64_t mono = read_libc(CLOCK_MONOTONIC);
+    int64_t wall = read_libc(CLOCK_REALTIME);
+
+    assert_true(time_mono_ns() >= mono && time_mono_ns() <= read_libc(CLOCK_MONOTONIC));
+    assert_true(time_wall_ns() >= wall && time_wall_ns() <= read_libc(CLOCK_REALTIME));
+    assert_true(time_wall_ns() - time_mono_ns() > NSEC_PER_SEC); /* or nothing was told apart */
+}
+
 /* Rounded up: who polls for so long does not wake before the moment. */
 static void test_left_is_rounded_up(void **state)
 {
@@ -115,13 +134,10 @@ static void test_iso_of_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clocks_run),
-        cmocka_unit_test(test_left_is_rounded_up),
-        cmocka_unit_test(test_left_reaches_the_moment),
-        cmocka_unit_test(test_left_is_bounded),
-        cmocka_unit_test(test_add_saturates),
-        cmocka_unit_test(test_iso_form),
-        cmocka_unit_test(test_iso_of_every_day),
+        cmocka_unit_test(test_clocks_run),         cmocka_unit_test(test_each_is_the_right_clock),
+        cmocka_unit_test(test_left_is_rounded_up), cmocka_unit_test(test_left_reaches_the_moment),
+        cmocka_unit_test(test_left_is_bounded),    cmocka_unit_test(test_add_saturates),
+        cmocka_unit_test(test_iso_form),           cmocka_unit_test(test_iso_of_every_day),
         cmocka_unit_test(test_iso_of_extremes),
     };
 
