@@ -91,6 +91,7 @@ int interpreter_in_shim_dir(const char *file)
     const char *slash = strrchr(file, '/');
     size_t dir_len = slash ? (size_t)(slash - file) : 0;
 
+    assert(file);
     for (size_t i = 0; i < ARRAY_SIZE(shim_dirs); i++) {
         size_t len = strlen(shim_dirs[i]);
 
