@@ -2,6 +2,7 @@
 #include "tree.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 
 #define ANCESTORS_MAX 4096 /* depth of a tree that is believed */
 #define TERMINATE_ROUNDS 2
+#define NAME_TRIES 5 /* a millisecond apart */
 
 /* The processes of one pass, in the order found: parents before children. Static, because this runs
  * where nothing may be allocated. */
@@ -303,10 +305,22 @@ size_t tree_signal(int signo, int terminate, uint32_t fallbacks)
     return total;
 }
 
+/* The arguments. In the middle of its exec a process has none, for a moment. */
+static ssize_t read_arguments(pid_t pid, char *buf, size_t size)
+{
+    ssize_t n = read_proc(pid, "cmdline", buf, size);
+
+    for (int i = 0; n == 0 && i < NAME_TRIES; i++) {
+        (void)poll(NULL, 0, 1);
+        n = read_proc(pid, "cmdline", buf, size);
+    }
+    return n;
+}
+
 /* Text for people: the arguments joined by spaces, or the name in brackets where there are none. */
 static void read_command(pid_t pid, char *buf, size_t size)
 {
-    ssize_t n = read_proc(pid, "cmdline", buf, size);
+    ssize_t n = read_arguments(pid, buf, size);
 
     if (n <= 0) {
         buf[0] = '[';
