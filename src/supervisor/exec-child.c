@@ -39,15 +39,13 @@ static int move_away(const struct wire_plan *head, int fd)
     return fd;
 }
 
-/* Moves every source out of the way of the numbers that are about to be filled, then fills them. */
+/* Moves what is passed on out of the way of the numbers that are about to be filled, then fills
+ * those. 0, 1 and 2 come first, so their sources may be anywhere. */
 static int set_descriptors(struct exec_child *c)
 {
     const struct wire_plan *head = c->plan->head;
     int pass[WIRE_PASS_FDS_MAX];
 
-    for (int i = 0; i < 3; i++)
-        if (is_target(head, c->stdio[i]) && (c->stdio[i] = move_away(head, c->stdio[i])) < 0)
-            return fail(c, WIRE_STEP_DESCRIPTORS);
     for (uint32_t i = 0; i < head->n_pass_fds; i++)
         if ((pass[i] = move_away(head, c->plan->pass_fds[i])) < 0)
             return fail(c, WIRE_STEP_DESCRIPTORS);

@@ -78,6 +78,16 @@ static void test_low_numbers_in_all_orders(void **state)
         check_passed(orders[i], 3);
 }
 
+/* One after the other: the supervisor's own ends of the job's pipes are among them. */
+static void test_each_low_number(void **state)
+{
+    for (int number = 3; number < 24; number++) {
+        check_passed(&number, 1);
+        context = rein_free(context); /* or its own were where the next is to be */
+        context = open_context();
+    }
+}
+
 static void test_numbers_with_gaps(void **state)
 {
     static const int numbers[] = {200, 3, 77, 10, 9, 1022};
@@ -104,7 +114,7 @@ static void test_as_many_as_there_may_be(void **state)
     int numbers[FDS_MAX];
 
     for (int i = 0; i < FDS_MAX; i++)
-        numbers[i] = 100 + (i * 37) % FDS_MAX;
+        numbers[i] = 3 + (i * 37) % FDS_MAX;
     check_passed(numbers, FDS_MAX);
 }
 
@@ -177,10 +187,15 @@ static const struct role roles[] = {{"write", play_write}};
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        job_test(test_low_numbers_in_all_orders),     job_test(test_numbers_with_gaps),
-        job_test(test_largest_number_at_the_limit),   job_test(test_as_many_as_there_may_be),
-        job_test(test_same_descriptor_twice),         job_test(test_passed_and_standard_input),
-        job_test(test_numbers_that_cannot_be_passed), job_test(test_too_many),
+        job_test(test_low_numbers_in_all_orders),
+        job_test(test_each_low_number),
+        job_test(test_numbers_with_gaps),
+        job_test(test_largest_number_at_the_limit),
+        job_test(test_as_many_as_there_may_be),
+        job_test(test_same_descriptor_twice),
+        job_test(test_passed_and_standard_input),
+        job_test(test_numbers_that_cannot_be_passed),
+        job_test(test_too_many),
     };
 
     if (argc > 1)

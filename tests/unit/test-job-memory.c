@@ -101,6 +101,7 @@ struct scenario {
     struct rein_spec spec;
     int start_error; /* that the start has when there is memory; 0: it succeeds */
     int keep;        /* its output is moved to the store */
+    int moves;       /* it does so by itself */
 };
 
 static void check_error(int err, struct rein_error *error, int allowed)
@@ -118,12 +119,14 @@ static void use_job(rein_job *job, const struct scenario *s)
     struct rein_result result = {.size = sizeof(result)};
     struct rein_error *error = NULL;
     char bytes[4096];
+    int kept;
     int r;
 
     while ((r = (int)rein_read(job, bytes, sizeof(bytes), PATIENCE_MS, NULL)) > 0)
         continue;
     assert_true(r == 0 || r == -ENOMEM);
     r = s->keep ? rein_job_keep_output(job, &error) : 0;
+    kept = s->keep && r == 0;
     if (r < 0)
         check_error(r, error, 0);
     r = rein_wait(job, PATIENCE_MS, &result);
@@ -133,6 +136,10 @@ static void use_job(rein_job *job, const struct scenario *s)
         assert_non_null(result.warnings);
         assert_non_null(result.missing);
         assert_non_null(result.command[0]);
+        assert_int_equal(result.name != NULL, s->spec.name != NULL);
+        if (result.log_file)
+            assert_int_equal(access(result.log_file, F_OK), 0);
+        assert_int_equal(result.log_file != NULL, s->moves || kept);
     } else { /* nothing was filled in, so there is nothing to free */
         assert_null(result.command);
     }
@@ -217,7 +224,7 @@ static void test_job_with_everything(void **state)
 
 static void test_job_whose_log_moves(void **state)
 {
-    struct scenario s = {.spec = SCRIPT("head -c 10000 /dev/zero")};
+    struct scenario s = {.spec = SCRIPT("head -c 10000 /dev/zero"), .moves = 1};
 
     s.spec.output_limit = 8192;
     check_scenario(&s);

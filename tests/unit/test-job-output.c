@@ -322,6 +322,34 @@ static void test_other_calls_leave_the_news(void **state)
     rein_result_done(&result);
 }
 
+/* Input that is sent while news is on its way takes that in, too. */
+static void test_sending_leaves_the_news(void **state)
+{
+    struct rein_spec spec = SCRIPT("while read x; do echo $x; done");
+    char bytes[64];
+    struct stat st = {0};
+
+    spec.stdin_kind = REIN_STDIN_PIPE;
+    rein_job *job = start(&spec);
+    for (off_t i = 0; i < 10; i++) {
+        assert_int_equal(rein_read(job, bytes, sizeof(bytes), 0, NULL), -EAGAIN);
+        assert_int_equal(rein_send(job, "a\n", 2), 2);
+        while (st.st_size < i * 4 + 2) { /* by now it has been told of, or will be at once */
+            (void)poll(NULL, 0, 1);
+            assert_int_equal(fstat(job->log_fd, &st), 0);
+        }
+        assert_int_equal(io_poll(rein_job_fd(job), POLLIN, PATIENCE_MS), 1);
+        assert_int_equal(rein_send(job, "b\n", 2), 2);
+        assert_int_equal(io_poll(rein_job_fd(job), POLLIN, 2000), 1);
+        for (ssize_t got = 0; got < 4;) {
+            ssize_t n = rein_read(job, bytes, sizeof(bytes), PATIENCE_MS, NULL);
+
+            assert_true(n > 0);
+            got += n;
+        }
+    }
+}
+
 /* Who only waits for the end is not woken by output again and again. */
 static void test_output_wakes_a_caller_that_does_not_read_once(void **state)
 {
@@ -471,6 +499,7 @@ int main(int argc, char **argv)
         job_test(test_read_at_an_offset),
         job_test(test_descriptor_tells_of_news),
         job_test(test_other_calls_leave_the_news),
+        job_test(test_sending_leaves_the_news),
         job_test(test_output_wakes_a_caller_that_does_not_read_once),
         job_test(test_descriptor_tells_of_what_was_not_taken),
         job_test(test_kept_output_is_in_the_store),
