@@ -103,6 +103,11 @@ enum rein_output_limit_action {
 /* The job's output waits for the reader: reading of its pipes pauses while more than half of
  * output_limit has not been fetched by rein_read(). For callers that pass everything on. */
 #define REIN_SPEC_PACED 0x4u
+/* A job of the background: it stands in the store from its start on, its output goes to the disk,
+ * and every process of the same user can take hold of it with rein_attach(). */
+#define REIN_SPEC_BACKGROUND 0x8u
+/* With REIN_SPEC_BACKGROUND: the job outlives its owner, and rein_job_free() leaves it alone. */
+#define REIN_SPEC_DETACHED 0x10u
 
 #define REIN_GRACE_NONE (-1) /* for grace_ns: SIGKILL at once, also for a stop */
 
@@ -130,13 +135,22 @@ struct rein_spec {
     int64_t cpu_time_ns;      /* processor time per process, whole seconds; 0: none */
     uint64_t procs_limit;     /* processes and threads; 0: none */
     uint64_t file_size_limit; /* bytes of the largest file the job may write; 0: none */
+
+    /* The rest counts for jobs of the background only. */
+    pid_t owner_pid;           /* the process whose end ends the job; 0: the caller. Not with
+                                  REIN_SPEC_DETACHED */
+    const char *session;       /* name of the session, 1 to 64 bytes without '/', or NULL */
+    const char *const *notify; /* NULL-terminated argv of a command that is run once, when the job
+                                  has ended and its record is written, with the job's environment
+                                  and working directory and with REIN_PROCESS_ID and REIN_STATE;
+                                  notify[0] is a path. Or NULL */
 };
 
 /* Starts a job and waits until its command was really executed (a few milliseconds at most unless
  * the file system is slow), or fails: "bad_request", "bad_cwd", "command_not_found",
  * "not_executable", "spawn_failed", "limit_exceeded", "internal". Nothing is left behind on
- * failure. The job belongs to this process: it ends with it, by SIGKILL too. *ret is owned by the
- * caller. */
+ * failure. Unless it is detached, the job belongs to this process, or to spec->owner_pid: it ends
+ * with it, by SIGKILL too. *ret is owned by the caller. */
 int rein_start(rein *r, const struct rein_spec *spec, rein_job **ret, struct rein_error **reterr);
 
 /* A piece of code for rein_start_code(). */
@@ -244,6 +258,7 @@ struct rein_result {
     int64_t started_at_ns; /* wall clock, nanoseconds since 1970 */
     int64_t duration_ns;   /* monotonic, from the start to the job's end, or until now */
     uint64_t output_bytes; /* all that the job wrote */
+    int split;             /* the streams were kept apart */
     uint64_t gap_begin;    /* bytes [gap_begin, gap_end) were dropped by the output limit */
     uint64_t gap_end;
     int64_t user_us, system_us; /* processor time of the tree, microseconds */
@@ -253,6 +268,7 @@ struct rein_result {
     char **command; /* NULL-terminated: the executed argv */
     char *cwd;
     char *name;     /* or NULL */
+    char *session;  /* or NULL */
     char *log_file; /* or NULL: the output fitted in memory */
     struct rein_left_running *left_running;
     size_t n_left_running;
@@ -274,9 +290,61 @@ void rein_result_done(struct rein_result *result);
  * there already. */
 int rein_job_keep_output(rein_job *job, struct rein_error **reterr);
 
-/* Frees a job. One that still runs is ended with SIGKILL, tree and all, and waited for. NULL is
- * fine. Always returns NULL. */
+/* Frees a job. One that still runs and was started by this handle is ended with SIGKILL, tree and
+ * all, and waited for, unless it is detached or has another owner. What rein_attach() gave is let
+ * go: the job goes on. NULL is fine. Always returns NULL. */
 rein_job *rein_job_free(rein_job *job);
+
+/* ---- jobs of the background, from any process of the same user ----------------------------- */
+
+/* Takes hold of a job in the store, running or ended, whoever started it. "no_such_job" for an id
+ * that is not there or is none at all; "internal" when the store cannot be read, is of another user
+ * or of a newer version. The handle has its own position for rein_read(), which begins at 0; all
+ * functions above work on it, but rein_send() only if the job has a pipe for input. Waits a few
+ * milliseconds at most, unless the job's supervisor hangs. *ret is owned by the caller. */
+int rein_attach(rein *r, const char *process_id, rein_job **ret, struct rein_error **reterr);
+
+/* Sends a signal to the main process, 1…64. Returns at once; -EINVAL for another number, -ESRCH
+ * after the end. */
+int rein_job_signal(rein_job *job, int signo);
+
+/* Moves the position of rein_read(), to an absolute offset in the output; beyond its end the next
+ * read waits for what comes there. */
+void rein_seek(rein_job *job, uint64_t offset);
+
+/* Waits until a process of the job's tree listens on a TCP port (1…65535) of its network namespace,
+ * at most timeout_ms milliseconds (-1: without limit). 0 when it does, -EAGAIN after that time,
+ * -ESRCH when the job has ended before, -EINVAL for another number. The supervisor watches; the
+ * caller sleeps. */
+int rein_wait_port(rein_job *job, int port, int timeout_ms);
+
+/* The same for a caller that polls: asks for it, and then rein_job_fd() tells of news. After
+ * rein_wait(job, 0, …) rein_port_is_open() is 1 when the port that was asked for last was seen
+ * open. 0 or a negative errno. */
+int rein_port_ask(rein_job *job, int port);
+int rein_port_is_open(const rein_job *job);
+
+/* The jobs in the store, the oldest first, as they are at this moment. */
+typedef struct rein_list rein_list;
+
+/* Reads the list. Running jobs have the processor time and, as max_rss_bytes, the memory that their
+ * tree uses now. A job that cannot be read is left out. 0, or a negative errno: -ENOMEM, -EPERM
+ * for a store of somebody else, what the file system gave. A store that does not exist is empty.
+ * *ret is owned by the caller. */
+int rein_jobs(rein *r, rein_list **ret);
+size_t rein_list_count(const rein_list *list);
+/* Number i of the list, which it belongs to; NULL beyond its end. */
+const struct rein_result *rein_list_get(const rein_list *list, size_t i);
+/* Frees a list. NULL is fine. Always returns NULL. */
+rein_list *rein_list_free(rein_list *list);
+
+/* Forgets an ended job: its output and its record. "no_such_job"; "bad_request" when it runs. */
+int rein_forget(rein *r, const char *process_id, struct rein_error **reterr);
+
+/* Forgets finished jobs that are too old (24 hours), too many (200) or too large together (1 GiB),
+ * and what a crash left behind; never a running one. Every start does the same from time to time.
+ * *ret_removed, which may be NULL, gets the number of jobs. 0 or a negative errno. */
+int rein_gc(rein *r, size_t *ret_removed);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,17 @@
 /*
- * What the library and a job's supervisor say to each other, over one SOCK_SEQPACKET socket pair:
- * plain structs, one a message, of the two ends' own byte order and layout. Both ends are built
- * together and the supervisor is embedded in the library, so there is no other version to talk to;
- * the version number guards against a mistake, not against age.
+ * What the library and a job's supervisor say to each other, over SOCK_SEQPACKET sockets: plain
+ * structs, one a message, of the machine's own byte order and layout. There are two kinds of ends:
  *
- *   library → supervisor   PLAN once, first; then ARM, STOP, INPUT, SIGNAL
- *   supervisor → library   STARTED or FAILED; then NEWS, LOG, ROOM; EXIT once, last
+ *   the starter      has one end of a socket pair, and is of the same build, for the supervisor is
+ *                    embedded in the library;
+ *   one that came    through the job's control socket in the store, later, from any process of the
+ *   later            same user, and perhaps of another version: HELLO begins with the supervisor's.
+ *
+ *   library → supervisor   starter: PLAN once, first; all: ARM, STOP, INPUT, SIGNAL, PORT
+ *   supervisor → library   starter: STARTED or FAILED; others: HELLO;
+ *                          then NEWS, LOG, ROOM, PORT_OPEN; EXIT once, last
+ *
+ * A socket that ends without EXIT means: look into the store.
  *
  * This file is shared with the supervisor: libc only, no behaviour.
  */
@@ -15,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u
 #define WIRE_SOCKET_FD 3 /* where the supervisor finds its end */
 
 #define WIRE_PLAN_INLINE_MAX (64u << 10) /* a larger plan travels in a memfd */
@@ -36,12 +42,15 @@ enum wire_type {
     WIRE_STOP,
     WIRE_INPUT,
     WIRE_SIGNAL,
+    WIRE_PORT,
     WIRE_STARTED,
     WIRE_FAILED,
     WIRE_NEWS,
     WIRE_LOG,
     WIRE_ROOM,
     WIRE_EXIT,
+    WIRE_HELLO,
+    WIRE_PORT_OPEN,
 };
 
 /* ---- plan --------------------------------------------------------------------------------- */
@@ -51,12 +60,14 @@ enum wire_type {
 #define WIRE_PLAN_STDIN_PIPE 0x4u  /* standard input is fed by INPUT messages */
 #define WIRE_PLAN_OUTPUT_KILL 0x8u /* passing log_limit ends the job */
 #define WIRE_PLAN_IN_MEMFD 0x10u   /* the rest of the plan is in the first descriptor */
+#define WIRE_PLAN_BACKGROUND 0x20u /* in the store from the start, with a control socket */
+#define WIRE_PLAN_DETACHED 0x40u   /* the end of the starter's socket means nothing */
 
 /* Descriptors of the plan in the order sent; absent ones are left out and their bit is 0. */
 enum wire_plan_fd {
     WIRE_FD_LOG,     /* memfd for the output; always there */
     WIRE_FD_MARKS,   /* memfd for the stream marks; with SPLIT */
-    WIRE_FD_OWNER,   /* pidfd of the owner */
+    WIRE_FD_OWNER,   /* pidfd of the owner; not with DETACHED */
     WIRE_FD_STDIN,   /* the job's descriptor 0; without it /dev/null, or a pipe */
     WIRE_FD_CLEANUP, /* the locked private directory */
     WIRE_FD_CGROUP,  /* cgroup v2 leaf in which the job runs */
@@ -74,9 +85,10 @@ struct wire_rlimit {
 
 /*
  * The head is followed by NUL-terminated strings, strings_size bytes in all: argc arguments, envc
- * variables, pathc paths to try with execve in order; then exactly one each of: working directory
- * ("" stays), the store's directory of jobs, job.json's text, directory to remove at the end (""
- * for none).
+ * variables, pathc paths to try with execve in order, notifyc arguments of the command to run at
+ * the end; then exactly one each of: working directory ("" stays), the store's directory of jobs,
+ * job.json's text up to what only the supervisor knows, directory to remove at the end ("" for
+ * none).
  */
 struct wire_plan {
     uint32_t type;
@@ -94,7 +106,7 @@ struct wire_plan {
     int32_t pass_fds[WIRE_PASS_FDS_MAX];
     char process_id[12];
     char leaf_name[WIRE_LEAF_NAME_SIZE]; /* of WIRE_FD_CGROUP */
-    uint32_t argc, envc, pathc;
+    uint32_t argc, envc, pathc, notifyc;
     uint32_t
         test_fallbacks; /* enum wire_fallback bits: ways that a test wants to see unavailable */
     uint32_t strings_size;
@@ -129,6 +141,13 @@ struct wire_signal {
     int32_t signo; /* to the main process */
 };
 
+/* "Tell me when the job's tree listens on this TCP port": one PORT_OPEN answers, the same struct. A
+ * port of 0 takes the question back. */
+struct wire_port {
+    uint32_t type;
+    uint32_t port;
+};
+
 /* Bytes for standard input follow the head; eof ends it after them. Answered by ROOM. */
 struct wire_input {
     uint32_t type;
@@ -144,6 +163,7 @@ struct wire_started {
 
 enum wire_step {
     WIRE_STEP_PLAN,
+    WIRE_STEP_STORE,
     WIRE_STEP_PIPE,
     WIRE_STEP_CLONE,
     WIRE_STEP_SESSION,
@@ -176,7 +196,18 @@ struct wire_news {
     struct wire_log_state log;
 };
 
-/* The log has moved to the store; its descriptor comes along, and that of the marks with SPLIT. */
+/* To one that came later. The descriptors of the log come along, and of the marks with SPLIT. */
+struct wire_hello {
+    uint32_t type;
+    uint32_t version;
+    int32_t pid;
+    uint32_t log_in_store;
+    int64_t started_ns; /* monotonic */
+    struct wire_log_state log;
+};
+
+/* The log has moved to the store; its descriptor comes along, and that of the marks with SPLIT. A
+ * new one that takes the place of a deleted one is told of in the same way. */
 struct wire_log {
     uint32_t type;
     uint32_t pad;
@@ -195,6 +226,9 @@ struct wire_room {
 #define WIRE_NOTE_CLEANUP 0x4u       /* the private directory could not be removed */
 #define WIRE_NOTE_LEFT_ALIVE 0x8u    /* the tree could not be ended */
 #define WIRE_NOTE_RECORD 0x10u       /* exit.json could not be written */
+#define WIRE_NOTE_LOG_DELETED 0x40u   /* somebody deleted the log; it was written anew */
+#define WIRE_NOTE_LOG_TRUNCATED 0x80u /* somebody truncated the log; what was cut off is lost */
+#define WIRE_NOTE_HOOK 0x100u         /* the command for the end could not be started */
 /* One that does not: */
 #define WIRE_NOTE_LEAF_KILLED 0x20u /* cgroup.kill was used, see cgroup_leaf_kill() */
 
