@@ -138,6 +138,15 @@ static void finish_lost_job(struct supervisor *s)
     finish_job(s);
 }
 
+/* The supervisor was killed in its last steps: how the job ended is known, and may stand in the
+ * record already. */
+static void finish_ended_job(struct supervisor *s)
+{
+    if (s->ended_ns == 0)
+        s->ended_ns = time_mono_ns();
+    finish_job(s);
+}
+
 /* The owner's limit on the size of files is the job's, not the log's. Lifted as far as we may. */
 static void lift_file_size_limit(struct supervisor *s)
 {
@@ -183,7 +192,11 @@ int main(void)
         return 1;
     }
     wait_for_supervisor(pid);
-    if (!s->reported && s->plan.cleanup_dir)
+    if (s->reported || !s->plan.cleanup_dir)
+        return 0;
+    if (s->state == STATE_DONE)
+        finish_ended_job(s);
+    else
         finish_lost_job(s);
     return 0;
 }

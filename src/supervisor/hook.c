@@ -57,8 +57,9 @@ int hook_run(struct supervisor *s)
     struct exec_child child = {.plan = &plan, .file_size = &s->owner_file_size};
     pid_t pid;
 
-    if (!s->plan.notify[0])
+    if (!s->plan.notify[0] || s->hook_ran)
         return 0;
+    s->hook_ran = 1;
     make_env(&s->plan);
     head.pathc = 1;
     plan = (struct plan){.head = &head,
