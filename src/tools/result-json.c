@@ -240,7 +240,7 @@ json_t *short_result_json(const struct rein_result *result)
 
 /* Who ended a tree has left nothing of it; what ended by itself may have left something, which was
  * killed or was to be kept. */
-static bool is_stopped(const struct rein_result *result)
+bool result_is_stopped(const struct rein_result *result)
 {
     bool by_itself = result->reason == REIN_REASON_EXIT || result->reason == REIN_REASON_SIGNAL;
 
@@ -257,7 +257,7 @@ json_t *stop_json(const struct rein_result *result, const char *warning)
         (void)json_array_append_new(all, json_text(warning));
     set(&o, "process_id", json_text(result->process_id));
     set_status(&o, result);
-    set(&o, "success", json_boolean(is_stopped(result)));
+    set(&o, "success", json_boolean(result_is_stopped(result)));
     set(&o, "left_running", left_running(result));
     set(&o, "warnings", all);
     return o.json;

@@ -88,6 +88,10 @@ const char *result_text_encoding(const struct result_text *shown);
 json_t *result_json(const struct rein_result *result, const struct result_text *shown);
 json_t *short_result_json(const struct rein_result *result); /* for lists: no output, no details */
 json_t *stop_json(const struct rein_result *result, const char *warning); /* warning: or NULL */
+
+/* Has the job ended, with nothing of its tree alive that was to be ended? */
+bool result_is_stopped(const struct rein_result *result);
+
 json_t *error_json(const struct rein_error *error);
 
 /* The object as one line with its newline; takes over the reference. NULL when there is no memory,
