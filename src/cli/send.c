@@ -22,13 +22,13 @@
 /* ---- signals ------------------------------------------------------------------------------ */
 
 /* "TERM", "SIGTERM", "term" or "15". */
-static int parse_signal(const char *text, int *ret, struct rein_error **reterr)
+static int parse_signal(const char *given, int *ret, struct rein_error **reterr)
 {
-    const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    const char *name = strncasecmp(given, "SIG", 3) == 0 ? given + 3 : given;
     const char *reason;
     uint64_t number;
 
-    if (parse_uint64(text, 1, SIGNAL_MAX, &number, &reason) == 0) {
+    if (parse_uint64(given, 1, SIGNAL_MAX, &number, &reason) == 0) {
         *ret = (int)number;
         return 0;
     }
@@ -42,7 +42,7 @@ static int parse_signal(const char *text, int *ret, struct rein_error **reterr)
     }
     return rein_fail_hint(reterr, -EINVAL, "bad_request", "options",
                           "use a name such as TERM or INT, or a number from 1 to 64",
-                          "--signal: '%s' is no signal", text);
+                          "--signal: '%s' is no signal", given);
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
@@ -147,14 +147,14 @@ static int send_standard_input(rein_job *job, struct rein_error **reterr)
 
 /* ---- verb --------------------------------------------------------------------------------- */
 
-static int send_text(rein_job *job, const char *text, bool line, struct rein_error **reterr)
+static int send_text(rein_job *job, const char *bytes, bool line, struct rein_error **reterr)
 {
     int r = 0;
 
-    if (text && strcmp(text, "-") == 0)
+    if (bytes && strcmp(bytes, "-") == 0)
         r = send_standard_input(job, reterr);
-    else if (text)
-        r = send_all(job, text, strlen(text), reterr);
+    else if (bytes)
+        r = send_all(job, bytes, strlen(bytes), reterr);
     if (r == 0 && line)
         r = send_all(job, "\n", 1, reterr);
     return r;
