@@ -54,3 +54,9 @@ int strv_add(char ***v, const char *s)
 {
     return strv_add_take(v, strdup(s));
 }
+
+int str_copy(char **ret, const char *s)
+{
+    *ret = s ? strdup(s) : NULL;
+    return s && !*ret ? -ENOMEM : 0;
+}

@@ -1,4 +1,5 @@
-/* NULL-terminated vectors of strings. All functions take NULL for an empty vector. */
+/* NULL-terminated vectors of strings, and copies of one. All functions take NULL for an empty
+ * vector. */
 #ifndef REIN_BASE_STRV_H
 #define REIN_BASE_STRV_H
 
@@ -11,6 +12,9 @@ char **strv_free(char **v);             /* always returns NULL */
 /* Appends s, which then belongs to the vector (freed at once on failure). 0 or -ENOMEM. */
 int strv_add_take(char ***v, char *take_s);
 int strv_add(char ***v, const char *s);
+
+/* A copy of one string; NULL of NULL. 0 or -ENOMEM. */
+int str_copy(char **ret, const char *s);
 
 static inline void strv_freep(char ***v)
 {

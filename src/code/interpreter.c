@@ -91,7 +91,6 @@ int interpreter_in_shim_dir(const char *file)
     const char *slash = strrchr(file, '/');
     size_t dir_len = slash ? (size_t)(slash - file) : 0;
 
-    assert(file);
     for (size_t i = 0; i < ARRAY_SIZE(shim_dirs); i++) {
         size_t len = strlen(shim_dirs[i]);
 
@@ -150,6 +149,7 @@ int interpreter_locate(rein *r,
         return not_found(language, reterr);
     if (err < 0)
         return rein_oom(reterr);
+    assert(found);
     if (place->cwd && language->probe[0] && interpreter_may_be_shim(found))
         real = shim_resolve(r, language, found, spec, place);
     *ret = real ? real : TAKE_PTR(found);

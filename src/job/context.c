@@ -102,10 +102,48 @@ static void reap_now(int take_pidfd)
     (void)close_fd(take_pidfd);
 }
 
+/* Reaps those that have ended. */
+static void reap_loose(rein *r)
+{
+    size_t kept = 0;
+
+    if (r->n_loose == 0 || poll(r->loose, r->n_loose, 0) <= 0)
+        return;
+    for (size_t i = 0; i < r->n_loose; i++) {
+        if (r->loose[i].revents)
+            reap_now(r->loose[i].fd);
+        else
+            r->loose[kept++] = r->loose[i];
+    }
+    r->n_loose = kept;
+}
+
+void context_let_go(rein *r, int take_pidfd)
+{
+    reap_loose(r);
+    if (r->n_loose == r->loose_allocated) {
+        size_t want = MAX(r->loose_allocated * 2, (size_t)16);
+        struct pollfd *grown = reallocarray(r->loose, want, sizeof(*grown));
+
+        if (!grown) { /* it will be our zombie until we end */
+            (void)close_fd(take_pidfd);
+            return;
+        }
+        r->loose = grown;
+        r->loose_allocated = want;
+    }
+    r->loose[r->n_loose++] = (struct pollfd){.fd = take_pidfd, .events = POLLIN};
+}
+
 rein *rein_free(rein *r)
 {
     if (!r)
         return NULL;
+    if (r->owner_pid == getpid())
+        reap_loose(r);
+    for (size_t i = 0; i < r->n_loose; i++)
+        (void)close_fd(r->loose[i].fd);
+    free(r->loose);
     if (r->owner_pid == getpid())
         for (size_t i = 0; i < r->n_to_reap; i++)
             reap_now(r->to_reap[i]);
@@ -173,6 +211,47 @@ int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein
     *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (*ret_fd < 0)
         return rein_fail(reterr, -errno, "internal", "state", "cannot open '%s'", path);
+    return 0;
+}
+
+/* Whoever can write to a store can make others believe anything about jobs. */
+static int check_private(const rein *r, int dir_fd, struct rein_error **reterr)
+{
+    struct stat st;
+
+    if (fstat(dir_fd, &st) < 0)
+        return rein_fail(reterr, -errno, "internal", "state", "cannot look at the store '%s': %s",
+                         r->state_dir, strerror(errno));
+    if (st.st_uid != geteuid())
+        return rein_fail_hint(reterr, -EPERM, "internal", "state",
+                              "REIN_STATE names a store of your own",
+                              "the store '%s' belongs to another user", r->state_dir);
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return rein_fail_hint(reterr, -EPERM, "internal", "state", "chmod go-w makes it private",
+                              "the store '%s' can be written by others", r->state_dir);
+    return 0;
+}
+
+int context_open_jobs(const rein *r, int *ret_fd, struct rein_error **reterr)
+{
+    auto_close int state_fd = open(r->state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int jobs_fd = -EBADF;
+    int err;
+
+    if (state_fd < 0)
+        return rein_fail(reterr, -errno, "internal", "state", "cannot open the store '%s': %s",
+                         r->state_dir, strerror(errno));
+    err = check_private(r, state_fd, reterr);
+    if (err < 0)
+        return err;
+    jobs_fd = openat(state_fd, "jobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (jobs_fd < 0)
+        return rein_fail(reterr, -errno, "internal", "state", "cannot open the store '%s/jobs': %s",
+                         r->state_dir, strerror(errno));
+    err = check_private(r, jobs_fd, reterr);
+    if (err < 0)
+        return err;
+    *ret_fd = fd_above_stdio(TAKE_FD(jobs_fd));
     return 0;
 }
 

@@ -64,41 +64,36 @@ static int copy_file(int dir_fd,
     return r;
 }
 
-static int write_exit_record(const rein_job *job, int dir_fd)
+/* Last, and by rename: others see the job once everything else about it is there. */
+static int write_job_json(const rein_job *job, int dir_fd)
 {
-    const struct wire_exit *e = &job->exit;
-    struct record record = {.reason = e->reason,
-                            .has_status = (int)e->has_status,
-                            .wait_status = e->wait_status,
-                            .pid = job->pid,
-                            .duration_ns = e->duration_ns,
-                            .user_us = e->user_us,
-                            .system_us = e->system_us,
-                            .max_rss_bytes = e->max_rss_bytes,
-                            .output_bytes = e->log.total,
-                            .gap_begin = e->log.gap_begin,
-                            .gap_end = e->log.gap_end};
+    auto_free char *text = NULL;
+    int r;
 
-    return record_write(dir_fd, &record);
+    if (asprintf(&text, "%s, \"supervisor_pid\": 0, \"pid\": %d}\n", job->job_json, (int)job->pid) <
+        0)
+        return -ENOMEM;
+    r = create_with(dir_fd, "job.json.new", text);
+    if (r == 0 && renameat(dir_fd, "job.json.new", dir_fd, "job.json") < 0)
+        r = -errno;
+    return r < 0 ? r : create_with(dir_fd, "lock", "");
 }
 
 static int write_files(rein_job *job, int dir_fd, int *ret_log_fd)
 {
     const struct wire_log_state *log = &job->log;
     auto_close int marks_fd = -EBADF;
-    int r = create_with(dir_fd, "lock", "");
+    int r = 0;
 
-    if (r == 0)
-        r = create_with(dir_fd, "job.json", job->job_json);
-    if (r == 0 && job->split)
+    if (job->split)
         r = copy_file(dir_fd, "output.marks", job->marks_fd, log->marks_gap_begin * WIRE_MARK_SIZE,
                       log->marks_gap_end * WIRE_MARK_SIZE, log->marks * WIRE_MARK_SIZE, &marks_fd);
     if (r == 0)
         r = copy_file(dir_fd, "output.log", job->log_fd, log->gap_begin, log->gap_end, log->total,
                       ret_log_fd);
     if (r == 0)
-        r = write_exit_record(job, dir_fd);
-    return r;
+        r = record_write(dir_fd, &job->exit, job->left, job->pid);
+    return r < 0 ? r : write_job_json(job, dir_fd);
 }
 
 int rein_job_keep_output(rein_job *job, struct rein_error **reterr)

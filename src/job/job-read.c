@@ -199,3 +199,9 @@ rein_read(rein_job *job, void *buf, size_t size, int timeout_ms, struct rein_pie
             return r < 0 ? r : -EAGAIN;
     }
 }
+
+void rein_seek(rein_job *job, uint64_t offset)
+{
+    if (job)
+        job->cursor = offset;
+}

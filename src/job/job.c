@@ -23,6 +23,7 @@
 
 #define STOP_GRACE_DEFAULT_NS (5 * NSEC_PER_SEC)
 #define REFRESH_TIMEOUT_MS 2000
+#define PORT_MAX 65535
 
 DEFINE_FREEP(rein_job, rein_job_free)
 
@@ -40,18 +41,21 @@ static void take_exit(rein_job *job, const void *message, size_t size)
 
     memcpy(&job->exit, message, sizeof(job->exit));
     n = (size - sizeof(job->exit)) / sizeof(job->left[0]);
-    job->exit.n_left_named = (uint32_t)MIN(MIN((size_t)job->exit.n_left_named, n), WIRE_LEFT_MAX);
-    memcpy(job->left, (const char *)message + sizeof(job->exit),
-           job->exit.n_left_named * sizeof(job->left[0]));
+    n = MIN(MIN((size_t)job->exit.n_left_named, n), WIRE_LEFT_MAX);
+    free(job->left);
+    job->left = n > 0 ? malloc(n * sizeof(job->left[0])) : NULL;
+    job->exit.n_left_named = job->left ? (uint32_t)n : 0;
+    if (job->left)
+        memcpy(job->left, (const char *)message + sizeof(job->exit), n * sizeof(job->left[0]));
     job->log = job->exit.log;
     job->ended = 1;
     cgroup_dispose(&job->leaf);
 }
 
-/* The log has moved to the store; offsets stay the same. */
+/* The log has moved to the store, or to a new file there; offsets stay the same. */
 static void take_log(rein_job *job, int *fds, size_t n_fds)
 {
-    if (n_fds < 1 || job->log_moved)
+    if (n_fds < 1)
         return;
     job->log_moved = 1;
     (void)close_fd(job->log_fd);
@@ -71,9 +75,9 @@ static int open_in_store(const rein_job *job, const char *name)
     return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The same when there was no number free for its descriptors: ours, which are of no use any more,
- * make room. */
-static void take_log_by_name(rein_job *job)
+/* Where there was no number free for its descriptors: ours, which are of no use any more, make
+ * room. */
+void job_open_log(rein_job *job)
 {
     job->log_moved = 1;
     (void)close_fd(job->log_fd);
@@ -84,9 +88,14 @@ static void take_log_by_name(rein_job *job)
     job->marks_fd = open_in_store(job, "output.marks");
 }
 
-/* The socket ended without EXIT: supervisor and guard are both gone. */
+/* The socket ended without EXIT. For a job of the foreground that means that supervisor and guard
+ * are both gone. */
 static void take_loss(rein_job *job)
 {
+    if (job->background) {
+        job_reconnect(job);
+        return;
+    }
     job->exit = (struct wire_exit){.reason = REIN_REASON_LOST,
                                    .duration_ns = time_mono_ns() - job->started_ns,
                                    .log = job->log};
@@ -97,7 +106,7 @@ static void take_loss(rein_job *job)
 
 static ssize_t receive(rein_job *job, int fds[2], size_t *ret_n_fds)
 {
-    return socket_receive(job->socket_fd, job->message, sizeof(job->message), fds, 2, ret_n_fds,
+    return socket_receive(job->socket_fd, job->message, WIRE_MESSAGE_MAX, fds, 2, ret_n_fds,
                           MSG_DONTWAIT);
 }
 
@@ -111,6 +120,8 @@ static void dispatch(rein_job *job, size_t size, int *fds, size_t n_fds)
         take_news(job, job->message);
     else if (type == WIRE_LOG && size >= sizeof(struct wire_log))
         take_log(job, fds, n_fds);
+    else if (type == WIRE_PORT_OPEN && size >= sizeof(struct wire_port))
+        job->port_open = 1;
     else if (type == WIRE_EXIT && size >= sizeof(struct wire_exit))
         take_exit(job, job->message, size);
     else if (type == WIRE_ROOM && size >= sizeof(struct wire_room)) {
@@ -141,7 +152,7 @@ int job_pump(rein_job *job, int timeout_ms)
         if (n == -EAGAIN)
             break;
         if (n == -EMFILE) /* only LOG brings descriptors */
-            take_log_by_name(job);
+            job_open_log(job);
         else if (n <= 0)
             take_loss(job);
         else
@@ -191,7 +202,7 @@ int job_refresh(rein_job *job)
 
 /* ---- start -------------------------------------------------------------------------------- */
 
-static int new_job(rein *r, rein_job **ret)
+int job_new(rein *r, rein_job **ret)
 {
     rein_job *job = calloc(1, sizeof(*job));
 
@@ -205,12 +216,29 @@ static int new_job(rein *r, rein_job **ret)
     return 0;
 }
 
+int job_make_room(rein_job *job)
+{
+    if (!job->message)
+        job->message = malloc(WIRE_MESSAGE_MAX);
+    return job->message ? 0 : -ENOMEM;
+}
+
+int job_set_store_dir(rein_job *job)
+{
+    if (asprintf(&job->store_dir, "%s/jobs/%s", context_state_dir(job->context), job->id) >= 0)
+        return 0;
+    job->store_dir = NULL;
+    return -ENOMEM;
+}
+
 /* Moves what the job needs out of the plan and the spec. */
 static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spec *spec)
 {
     memcpy(job->id, plan->id, sizeof(job->id));
-    job->log_fd = TAKE_FD(plan->log_fd);
-    job->marks_fd = TAKE_FD(plan->marks_fd);
+    if (!job->log_moved) {
+        job->log_fd = TAKE_FD(plan->log_fd);
+        job->marks_fd = TAKE_FD(plan->marks_fd);
+    }
     job->argv = TAKE_PTR(plan->argv);
     job->cwd = TAKE_PTR(plan->cwd);
     job->job_json = TAKE_PTR(plan->job_json);
@@ -223,15 +251,11 @@ static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spe
     job->output_limit = plan->head.log_limit;
     job->started_at_ns = plan->started_at_ns;
     job->started_ns = time_mono_ns();
-    if (spec->name)
-        job->name = strdup(spec->name);
-    if (spec->name && !job->name)
+    job->background = (spec->flags & REIN_SPEC_BACKGROUND) != 0;
+    job->let_go = spec->flags & REIN_SPEC_DETACHED || spec->owner_pid;
+    if (str_copy(&job->name, spec->name) < 0 || str_copy(&job->session, spec->session) < 0)
         return -ENOMEM;
-    if (asprintf(&job->store_dir, "%s/jobs/%s", context_state_dir(job->context), job->id) < 0) {
-        job->store_dir = NULL;
-        return -ENOMEM;
-    }
-    return 0;
+    return job_set_store_dir(job);
 }
 
 static int launch(rein_job *job, struct rein_error **reterr)
@@ -240,6 +264,8 @@ static int launch(rein_job *job, struct rein_error **reterr)
     int pair[2];
     int err;
 
+    if (job_make_room(job) < 0)
+        return rein_oom(reterr);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return rein_fail(reterr, -errno, "spawn_failed", "socket", "cannot make a socket: %s",
                          strerror(errno));
@@ -251,6 +277,15 @@ static int launch(rein_job *job, struct rein_error **reterr)
         return rein_fail(reterr, err, "spawn_failed", "supervisor",
                          "cannot start the supervisor: %s", strerror(-err));
     return 0;
+}
+
+static void take_started(rein_job *job, int *fds, size_t n_fds)
+{
+    const struct wire_started *started = (const void *)job->message;
+
+    job->pid = started->pid;
+    if (started->log_in_store)
+        take_log(job, fds, n_fds);
 }
 
 /* The first message is STARTED or FAILED. */
@@ -269,11 +304,11 @@ static int wait_started(rein_job *job,
     if (n >= (ssize_t)sizeof(type))
         memcpy(&type, job->message, sizeof(type));
     if (type == WIRE_STARTED && (size_t)n >= sizeof(struct wire_started)) {
-        job->pid = ((const struct wire_started *)(const void *)job->message)->pid;
+        take_started(job, fds, n_fds);
         return 0;
     }
     if (type == WIRE_FAILED && (size_t)n >= sizeof(struct wire_failed))
-        return plan_failed(plan, spec, (const void *)job->message, reterr);
+        return plan_failed(job->context, plan, spec, (const void *)job->message, reterr);
     return rein_fail(reterr, -EIO, "spawn_failed", "supervisor",
                      "the supervisor was killed at its start");
 }
@@ -303,6 +338,29 @@ static int start_with_plan(rein_job *job,
     return wait_started(job, plan, spec, reterr);
 }
 
+/* The supervisor looks after the leaf of a job of the background: nobody here may be left at its
+ * end. */
+static void leave_leaf(rein_job *job)
+{
+    (void)close_fd(job->leaf.fd);
+    (void)close_fd(job->leaf.events_fd);
+    job->leaf = (struct cgroup_leaf)CGROUP_LEAF_UNSET;
+}
+
+/* A store that is not there yet is made by the supervisor, as a private one. */
+static int check_store(const rein *r, struct rein_error **reterr)
+{
+    auto_error struct rein_error *error = NULL;
+    auto_close int jobs_fd = -EBADF;
+    int err = context_open_jobs(r, &jobs_fd, &error);
+
+    if (err == 0 || err == -ENOENT)
+        return 0;
+    if (reterr)
+        *reterr = TAKE_PTR(error);
+    return err;
+}
+
 int job_start(rein *r,
               const struct rein_spec *spec,
               const struct job_extras *extras,
@@ -315,9 +373,11 @@ int job_start(rein *r,
 
     if (err == 0)
         err = context_prepare(r, reterr);
+    if (err == 0 && spec->flags & REIN_SPEC_BACKGROUND)
+        err = check_store(r, reterr);
     if (err < 0)
         return err;
-    if (new_job(r, &job) < 0)
+    if (job_new(r, &job) < 0)
         return rein_oom(reterr);
     err = start_with_plan(job, spec, extras, &plan, reterr);
     if (err < 0) {
@@ -326,6 +386,8 @@ int job_start(rein *r,
     }
     if (adopt(job, &plan, spec) < 0)
         return rein_oom(reterr);
+    if (job->background)
+        leave_leaf(job);
     *ret = TAKE_PTR(job);
     return 0;
 }
@@ -418,6 +480,46 @@ int rein_send_eof(rein_job *job)
     return MIN(send_input(job, NULL, 0, /* eof= */ 1), 0);
 }
 
+int rein_job_signal(rein_job *job, int signo)
+{
+    struct wire_signal message = {.type = WIRE_SIGNAL, .signo = signo};
+
+    if (!job || signo < 1 || signo > SYS_SIGNALS)
+        return -EINVAL;
+    (void)job_pump(job, 0);
+    return job_tell(job, &message, sizeof(message));
+}
+
+int rein_port_ask(rein_job *job, int port)
+{
+    struct wire_port message = {.type = WIRE_PORT, .port = (uint32_t)port};
+
+    if (!job || port < 1 || port > PORT_MAX)
+        return -EINVAL;
+    job->port_open = 0;
+    return job_tell(job, &message, sizeof(message));
+}
+
+int rein_port_is_open(const rein_job *job)
+{
+    return job && job->port_open;
+}
+
+int rein_wait_port(rein_job *job, int port, int timeout_ms)
+{
+    int64_t until_ns = timeout_ms > 0 ? time_mono_ns() + timeout_ms * NSEC_PER_MSEC : 0;
+    int r = rein_port_ask(job, port);
+
+    while (r >= 0 && !job->port_open && !job->ended) {
+        r = job_pump(job, timeout_ms <= 0 ? timeout_ms : time_left_ms(until_ns));
+        if (r == 0)
+            return -EAGAIN;
+    }
+    if (r < 0)
+        return r;
+    return job->port_open ? 0 : -ESRCH;
+}
+
 static enum cgroup_leaf_end leaf_end(const rein_job *job)
 {
     if (job->exit.type != WIRE_EXIT) /* never started, or lost with its supervisor and guard */
@@ -427,19 +529,28 @@ static enum cgroup_leaf_end leaf_end(const rein_job *job)
     return job->exit.notes & WIRE_NOTE_LEAF_KILLED ? CGROUP_LEAF_EMPTY : CGROUP_LEAF_REUSABLE;
 }
 
+/* Ends it and waits for that. One that is let go is not even asked how it is. */
+static void end_job(rein_job *job)
+{
+    if (job->ended || job->let_go || rein_stop(job, 0) < 0)
+        return;
+    while (!job->ended && job_pump(job, -1) >= 0)
+        continue;
+}
+
 rein_job *rein_job_free(rein_job *job)
 {
     if (!job)
         return NULL;
     if (job->context->owner_pid == getpid()) {
-        if (!job->ended && rein_stop(job, 0) == 0)
-            while (!job->ended && job_pump(job, -1) >= 0)
-                continue;
+        end_job(job);
         cgroup_give_back(&job->context->cgroup, &job->leaf, leaf_end(job));
-        if (job->supervisor_fd >= 0)
+        if (job->supervisor_fd >= 0 && job->let_go)
+            context_let_go(job->context, TAKE_FD(job->supervisor_fd));
+        else if (job->supervisor_fd >= 0)
             context_reap(job->context, TAKE_FD(job->supervisor_fd));
-        if (job->log_moved)
-            store_sweep(job->context);
+        if (!job->attached && (job->background || job->log_moved))
+            store_sweep_sometimes(job->context);
     }
     (void)close_fd(job->leaf.fd);
     (void)close_fd(job->leaf.events_fd);
@@ -452,8 +563,11 @@ rein_job *rein_job_free(rein_job *job)
     (void)strv_free(job->missing);
     free(job->cwd);
     free(job->name);
+    free(job->session);
     free(job->job_json);
     free(job->store_dir);
+    free(job->message);
+    free(job->left);
     free(job);
     return NULL;
 }

@@ -100,7 +100,27 @@ static int fail_clone(int err, struct rein_error **reterr)
                      strerror(-err));
 }
 
-int plan_failed(const struct plan_message *plan,
+/* A job of the background needs its place in the store. What only some file systems lack is named,
+ * for the error alone would not tell. */
+static int fail_store(const rein *r, uint32_t step, int err, struct rein_error **reterr)
+{
+    static const char *const lacks[] = {
+        [WIRE_STEP_STORE] = "",
+        [WIRE_STEP_LOCK] = ", whose file system may have no locks",
+        [WIRE_STEP_CONTROL] = ", whose file system may have no sockets",
+    };
+    static const char *const names[] = {
+        [WIRE_STEP_STORE] = "store", [WIRE_STEP_LOCK] = "lock", [WIRE_STEP_CONTROL] = "control"};
+
+    return rein_fail_hint(reterr, err, "spawn_failed", names[step],
+                          "REIN_STATE names the store's directory; it has to be writable and on a "
+                          "local file system",
+                          "cannot put the job into the store '%s'%s: %s", context_state_dir(r),
+                          lacks[step], strerror(-err));
+}
+
+int plan_failed(const rein *r,
+                const struct plan_message *plan,
                 const struct rein_spec *spec,
                 const struct wire_failed *failed,
                 struct rein_error **reterr)
@@ -119,12 +139,16 @@ int plan_failed(const struct plan_message *plan,
 
     if (failed->step == WIRE_STEP_EXEC)
         return fail_exec(plan, err, reterr);
+    if (failed->step == WIRE_STEP_STORE || failed->step == WIRE_STEP_LOCK ||
+        failed->step == WIRE_STEP_CONTROL)
+        return fail_store(r, failed->step, err, reterr);
     if (failed->step == WIRE_STEP_CLONE)
         return fail_clone(err, reterr);
     if (failed->step == WIRE_STEP_CHDIR)
         return rein_fail(reterr, err, "bad_cwd", "chdir",
                          "cannot enter the working directory '%s': %s", spec->cwd, strerror(-err));
     return rein_fail(reterr, err, "spawn_failed",
-                     failed->step < ARRAY_SIZE(steps) ? steps[failed->step] : "supervisor",
+                     failed->step < ARRAY_SIZE(steps) && steps[failed->step] ? steps[failed->step]
+                                                                             : "supervisor",
                      "the job could not be started: %s", strerror(-err));
 }

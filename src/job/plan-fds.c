@@ -71,6 +71,32 @@ add_stdin(struct plan_message *plan, const struct rein_spec *spec, struct rein_e
     return 0;
 }
 
+/* A pid may be reused at any time; from here on the descriptor holds on to the process. */
+static int add_owner(struct plan_message *plan,
+                     const rein *r,
+                     const struct rein_spec *spec,
+                     struct rein_error **reterr)
+{
+    int fd;
+
+    if (spec->flags & REIN_SPEC_DETACHED)
+        return 0;
+    if (!spec->owner_pid) {
+        send_fd(plan, WIRE_FD_OWNER, r->owner_pidfd);
+        return 0;
+    }
+    fd = fd_above_stdio(sys_pidfd_open(spec->owner_pid));
+    if (fd == -ESRCH || fd == -EINVAL)
+        return rein_fail(reterr, fd, "bad_request", "owner",
+                         "there is no process %d to be the owner", (int)spec->owner_pid);
+    if (fd < 0)
+        return rein_fail(reterr, fd, "spawn_failed", "owner", "cannot watch process %d: %s",
+                         (int)spec->owner_pid, strerror(-fd));
+    plan->own_fds[plan->n_own_fds++] = fd;
+    send_fd(plan, WIRE_FD_OWNER, fd);
+    return 0;
+}
+
 static int make_memfd(const char *name, int *ret_fd, struct rein_error **reterr)
 {
     *ret_fd = fd_above_stdio(memfd_create(name, MFD_CLOEXEC));
@@ -131,8 +157,9 @@ int plan_add_fds(rein *r,
             return err;
         send_fd(plan, WIRE_FD_MARKS, plan->marks_fd);
     }
-    send_fd(plan, WIRE_FD_OWNER, r->owner_pidfd);
-    err = add_stdin(plan, spec, reterr);
+    err = add_owner(plan, r, spec, reterr);
+    if (err == 0)
+        err = add_stdin(plan, spec, reterr);
     if (err < 0)
         return err;
     if (extras && extras->cleanup_dir)

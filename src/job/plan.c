@@ -17,6 +17,7 @@
 #include "base/time-util.h"
 #include "plan-parts.h"
 #include "spec-env.h"
+#include "store.h"
 
 /* ---- pieces ------------------------------------------------------------------------------- */
 
@@ -76,7 +77,7 @@ static uint32_t add_paths(struct buf *b, const char *command, const char *path)
     }
 }
 
-static uint32_t add_vector(struct buf *b, char **v)
+static uint32_t add_vector(struct buf *b, const char *const *v)
 {
     uint32_t n = 0;
 
@@ -85,20 +86,41 @@ static uint32_t add_vector(struct buf *b, char **v)
     return n;
 }
 
+static const char *json_bool(int value)
+{
+    return value ? "true" : "false";
+}
+
+/* The text is left open: the pids come from the supervisor. */
 static int make_job_json(struct plan_message *plan, const struct rein_spec *spec)
 {
     auto_buf struct buf b = {0};
     char stamp[TIME_ISO_SIZE];
 
     time_format_iso(plan->started_at_ns, stamp);
-    buf_add_format(&b, "{\"format\": 1, \"process_id\": \"%s\", \"command\": ", plan->id);
+    buf_add_format(&b, "{\"format\": %d, \"process_id\": \"%s\", \"command\": ", STORE_FORMAT,
+                   plan->id);
     json_write_strings(&b, (const char *const *)plan->argv);
     buf_add_str(&b, ", \"cwd\": ");
     json_write_string(&b, plan->cwd);
     buf_add_str(&b, ", \"name\": ");
     json_write_string(&b, spec->name);
-    buf_add_format(&b, ", \"started_at\": \"%s\", \"owner_pid\": %d, \"split\": %s}\n", stamp,
-                   (int)getpid(), spec->flags & REIN_SPEC_SPLIT ? "true" : "false");
+    buf_add_str(&b, ", \"session\": ");
+    json_write_string(&b, spec->session);
+    buf_add_format(&b, ", \"started_at\": \"%s\", \"started_at_ns\": %lld, \"started_ns\": %lld",
+                   stamp, (long long)plan->started_at_ns, (long long)time_mono_ns());
+    buf_add_format(&b, ", \"background\": %s, \"split\": %s, \"stdin_pipe\": %s",
+                   json_bool(spec->flags & REIN_SPEC_BACKGROUND),
+                   json_bool(spec->flags & REIN_SPEC_SPLIT),
+                   json_bool(spec->stdin_kind == REIN_STDIN_PIPE));
+    buf_add_format(
+        &b, ", \"grace_ns\": %lld, \"owner_pid\": %d, \"warnings\": ", (long long)spec->grace_ns,
+        spec->flags & REIN_SPEC_DETACHED ? 0
+        : spec->owner_pid                ? (int)spec->owner_pid
+                                         : (int)getpid());
+    json_write_strings(&b, (const char *const *)plan->warnings);
+    buf_add_str(&b, ", \"missing\": ");
+    json_write_strings(&b, (const char *const *)plan->missing);
     plan->job_json = buf_take(&b);
     return plan->job_json ? 0 : -ENOMEM;
 }
@@ -115,9 +137,10 @@ static int make_strings(rein *r,
 
     if (err < 0)
         return err;
-    plan->head.argc = add_vector(&b, plan->argv);
-    plan->head.envc = add_vector(&b, env);
+    plan->head.argc = add_vector(&b, (const char *const *)plan->argv);
+    plan->head.envc = add_vector(&b, (const char *const *)env);
     plan->head.pathc = add_paths(&b, plan->argv[0], env_get((const char *const *)env, "PATH"));
+    plan->head.notifyc = spec->notify ? add_vector(&b, spec->notify) : 0;
     buf_add_str(&b, spec->cwd ? spec->cwd : "");
     buf_add_char(&b, '\0');
     buf_add_format(&b, "%s/jobs", context_state_dir(r));
@@ -140,6 +163,8 @@ static uint32_t plan_flags(const struct rein_spec *spec)
 {
     return (spec->flags & REIN_SPEC_SPLIT ? WIRE_PLAN_SPLIT : 0) |
            (spec->flags & REIN_SPEC_PACED ? WIRE_PLAN_PACED : 0) |
+           (spec->flags & REIN_SPEC_BACKGROUND ? WIRE_PLAN_BACKGROUND : 0) |
+           (spec->flags & REIN_SPEC_DETACHED ? WIRE_PLAN_DETACHED : 0) |
            (spec->on_output_limit == REIN_OUTPUT_KILL ? WIRE_PLAN_OUTPUT_KILL : 0);
 }
 
@@ -176,7 +201,7 @@ int plan_make(rein *r,
     err = make_cwd(spec, &ret->cwd, reterr);
     if (err < 0)
         return err;
-    if (make_job_json(ret, spec) < 0 || plan_add_limits(ret, spec) < 0)
+    if (plan_add_limits(ret, spec) < 0 || make_job_json(ret, spec) < 0)
         return rein_oom(reterr);
     err = make_strings(r, spec, extras, ret, reterr);
     return err < 0 ? err : plan_add_fds(r, spec, extras, ret, reterr);

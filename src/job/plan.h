@@ -14,6 +14,7 @@
 #define OUTPUT_LIMIT_MAX (UINT64_C(1) << 50)
 #define OUTPUT_IN_MEMORY_MAX (UINT64_C(1) << 20) /* beyond it a log moves to the disk */
 #define NAME_BYTES_MAX 1024
+#define SESSION_BYTES_MAX 64
 
 /* What a piece of code adds to a spec. */
 struct job_extras {
@@ -29,12 +30,12 @@ struct plan_message {
     int log_fd; /* the library's own copies; moved into the job */
     int marks_fd;
     const struct cgroup_leaf *leaf; /* borrowed, set before plan_make(); NULL for none */
-    int own_fds[3];                 /* opened for the plan, closed by plan_done() */
+    int own_fds[4];                 /* opened for the plan, closed by plan_done() */
     size_t n_own_fds;
     char id[JOB_ID_LENGTH + 1];
-    char **argv; /* what is executed */
-    char *cwd;   /* absolute */
-    char *job_json;
+    char **argv;    /* what is executed */
+    char *cwd;      /* absolute */
+    char *job_json; /* up to the pids */
     char **warnings;
     char **missing;
     int64_t started_at_ns;
@@ -59,7 +60,8 @@ int plan_send(const struct plan_message *plan, int socket_fd);
 void plan_done(struct plan_message *plan);
 
 /* Turns a step that failed in the supervisor into an error. */
-int plan_failed(const struct plan_message *plan,
+int plan_failed(const rein *r,
+                const struct plan_message *plan,
                 const struct rein_spec *spec,
                 const struct wire_failed *failed,
                 struct rein_error **reterr);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io-util.h"
 #include "base/macro.h"
+#include "base/syscall-linux.h"
 #include "rein.h"
 
 static const char *const reason_names[] = {
@@ -32,23 +33,51 @@ const char *record_reason_name(int reason)
     return reason_names[reason];
 }
 
-/* Text under construction, of a size that all the numbers below fit into. */
-struct line {
-    char text[1024];
+int record_reason_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(reason_names); i++)
+        if (strcmp(reason_names[i], name) == 0)
+            return (int)i;
+    return -EINVAL;
+}
+
+/* Text on its way into a file. The first failure stays. */
+struct writer {
+    int fd;
+    int error;
     size_t len;
+    char text[1024];
 };
 
-static void add(struct line *line, const char *s)
+static void flush(struct writer *w)
 {
-    size_t n = strlen(s);
+    int r = io_write_all(w->fd, w->text, w->len);
 
-    if (line->len + n < sizeof(line->text)) {
-        memcpy(line->text + line->len, s, n + 1);
-        line->len += n;
+    if (w->error == 0)
+        w->error = r;
+    w->len = 0;
+}
+
+static void add_bytes(struct writer *w, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        size_t part = MIN(n, sizeof(w->text) - w->len);
+
+        memcpy(w->text + w->len, bytes, part);
+        w->len += part;
+        bytes += part;
+        n -= part;
+        if (w->len == sizeof(w->text))
+            flush(w);
     }
 }
 
-static void add_number(struct line *line, const char *key, int64_t value)
+static void add(struct writer *w, const char *s)
+{
+    add_bytes(w, s, strlen(s));
+}
+
+static void add_digits(struct writer *w, int64_t value)
 {
     char digits[24];
     char *p = digits + sizeof(digits) - 1;
@@ -60,53 +89,139 @@ static void add_number(struct line *line, const char *key, int64_t value)
     while ((n /= 10) > 0);
     if (value < 0)
         *--p = '-';
-    add(line, ", \"");
-    add(line, key);
-    add(line, "\": ");
-    add(line, p);
+    add(w, p);
 }
 
-static void add_status(struct line *line, const struct record *record)
+static void add_number(struct writer *w, const char *key, int64_t value)
 {
-    if (!record->has_status)
-        add(line, ", \"exit_code\": null");
-    else if (WIFSIGNALED(record->wait_status))
-        add_number(line, "exit_code", -WTERMSIG(record->wait_status));
+    add(w, ", \"");
+    add(w, key);
+    add(w, "\": ");
+    add_digits(w, value);
+}
+
+/* A command line, which is text for people: whatever is no plain ASCII becomes a code point of the
+ * same number, so that the file is valid and a reader can have the bytes again. */
+static void add_string(struct writer *w, const char *bytes, size_t max)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    add(w, "\"");
+    for (size_t i = 0; i < max && bytes[i]; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        char escaped[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15], '\0'};
+
+        if (c < ' ' || c > '~' || c == '"' || c == '\\')
+            add(w, escaped);
+        else
+            add_bytes(w, bytes + i, 1);
+    }
+    add(w, "\"");
+}
+
+static void add_status(struct writer *w, const struct wire_exit *end)
+{
+    if (!end->has_status)
+        add(w, ", \"exit_code\": null");
+    else if (WIFSIGNALED(end->wait_status))
+        add_number(w, "exit_code", -WTERMSIG(end->wait_status));
     else
-        add_number(line, "exit_code", WEXITSTATUS(record->wait_status));
+        add_number(w, "exit_code", WEXITSTATUS(end->wait_status));
 }
 
-static void format_record(const struct record *record, struct line *line)
+static void add_left(struct writer *w, const struct wire_exit *end, const struct wire_left *left)
 {
-    add(line, "{\"format\": 1, \"reason\": \"");
-    add(line, record_reason_name(record->reason));
-    add(line, "\"");
-    add_status(line, record);
-    add_number(line, "pid", record->pid);
-    add_number(line, "duration_ns", record->duration_ns);
-    add_number(line, "user_us", record->user_us);
-    add_number(line, "system_us", record->system_us);
-    add_number(line, "max_rss_bytes", (int64_t)record->max_rss_bytes);
-    add_number(line, "output_bytes", (int64_t)record->output_bytes);
-    add_number(line, "gap_begin", (int64_t)record->gap_begin);
-    add_number(line, "gap_end", (int64_t)record->gap_end);
-    add(line, "}\n");
+    add_number(w, "n_left", end->n_left);
+    add(w, ", \"left\": [");
+    for (uint32_t i = 0; i < end->n_left_named; i++) {
+        add(w, i ? ", {\"pid\": " : "{\"pid\": ");
+        add_digits(w, left[i].pid);
+        add(w, ", \"command\": ");
+        add_string(w, left[i].command, sizeof(left[i].command));
+        add(w, "}");
+    }
+    add(w, "]");
 }
 
-int record_write(int dir_fd, const struct record *record)
+static void
+add_record(struct writer *w, const struct wire_exit *end, const struct wire_left *left, pid_t pid)
 {
-    static const char temporary[] = RECORD_NAME ".new";
-    struct line line = {.len = 0};
-    auto_close int fd = -EBADF;
-    int r;
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        {"pid", pid},
+        {"duration_ns", end->duration_ns},
+        {"user_us", end->user_us},
+        {"system_us", end->system_us},
+        {"max_rss_bytes", (int64_t)end->max_rss_bytes},
+        {"output_bytes", (int64_t)end->log.total},
+        {"gap_begin", (int64_t)end->log.gap_begin},
+        {"gap_end", (int64_t)end->log.gap_end},
+        {"marks", (int64_t)end->log.marks},
+        {"marks_gap_begin", (int64_t)end->log.marks_gap_begin},
+        {"marks_gap_end", (int64_t)end->log.marks_gap_end},
+        {"notes", end->notes},
+        {"log_errno", end->log_errno},
+    };
 
-    format_record(record, &line);
-    fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    add(w, "{\"format\": 1, \"reason\": \"");
+    add(w, record_reason_name(end->reason));
+    add(w, "\"");
+    add_status(w, end);
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        add_number(w, numbers[i].key, numbers[i].value);
+    add_left(w, end, left);
+    add(w, "}\n");
+    flush(w);
+}
+
+static const char temporary[] = RECORD_NAME ".new";
+
+int record_reserve(int dir_fd)
+{
+    auto_close int fd =
+        openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
     if (fd < 0)
         return -errno;
-    r = io_write_all(fd, line.text, line.len);
-    if (r == 0 && renameat(dir_fd, temporary, dir_fd, RECORD_NAME) < 0)
-        r = -errno;
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RECORD_RESERVED) < 0 && errno == ENOSPC)
+        return -errno;
+    return 0;
+}
+
+/* Not truncated before it is written, or the room would be gone. */
+static int
+try_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid)
+{
+    auto_close int fd =
+        openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    struct writer w = {.fd = fd};
+    off_t size;
+
+    if (fd < 0)
+        return -errno;
+    add_record(&w, end, left, pid);
+    size = lseek(fd, 0, SEEK_CUR);
+    if (w.error == 0 && (size < 0 || ftruncate(fd, size) < 0))
+        w.error = -errno;
+    if (w.error == 0 && renameat(dir_fd, temporary, dir_fd, RECORD_NAME) < 0)
+        w.error = -errno;
+    return w.error;
+}
+
+int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid)
+{
+    struct wire_exit nameless = *end;
+    int r;
+
+    if (faccessat(dir_fd, RECORD_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    r = try_write(dir_fd, end, left, pid);
+
+    nameless.n_left_named = 0;
+    if (r < 0 && end->n_left_named > 0) /* names may not fit on a full disk */
+        r = try_write(dir_fd, &nameless, NULL, pid);
     if (r < 0)
         (void)unlinkat(dir_fd, temporary, 0);
     return r;

@@ -5,29 +5,28 @@
 #ifndef REIN_JOB_RECORD_H
 #define REIN_JOB_RECORD_H
 
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "wire.h"
 
 #define RECORD_FORMAT 1
 #define RECORD_NAME "exit.json"
 
-struct record {
-    int reason; /* enum rein_reason */
-    int has_status;
-    int wait_status;
-    pid_t pid;
-    int64_t duration_ns;
-    int64_t user_us, system_us;
-    uint64_t max_rss_bytes;
-    uint64_t output_bytes;
-    uint64_t gap_begin, gap_end;
-};
+#define RECORD_RESERVED 4096
 
-/* Writes the record into the job's directory. 0 or a negative errno; the old file, if any, stays
- * whole. Does not wait for the disk: a machine that crashes loses its running jobs anyway. */
-int record_write(int dir_fd, const struct record *record);
+/* Reserves room for the record of a job that begins, so that a disk that is full at its end does
+ * not make it one of which nobody knows how it ended. 0 or a negative errno. */
+int record_reserve(int dir_fd);
+
+/* Writes the record into the job's directory, unless there is one already; left has
+ * end->n_left_named entries. 0 or a negative errno; the old file, if any, stays whole. Does not
+ * wait for the disk: a machine that crashes loses its running jobs anyway. */
+int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid);
 
 /* The word of INTERFACE for a reason; "running" for REIN_REASON_NONE. */
 const char *record_reason_name(int reason);
+
+/* The reason of a word; -EINVAL when there is none. */
+int record_reason_find(const char *name);
 
 #endif

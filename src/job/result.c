@@ -16,12 +16,6 @@ const char *rein_reason_name(int reason)
     return record_reason_name(reason);
 }
 
-static int copy_string(char **ret, const char *s)
-{
-    *ret = s ? strdup(s) : NULL;
-    return s && !*ret ? -ENOMEM : 0;
-}
-
 static int name_log(const rein_job *job, char **ret)
 {
     if (job->log_moved && asprintf(ret, "%s/output.log", job->store_dir) < 0) {
@@ -64,6 +58,12 @@ static int add_notes(const rein_job *job, struct rein_result *result)
                         why);
     if (r == 0 && e->notes & WIRE_NOTE_LOG_DISK_FULL)
         r = add_warning(result, "output was lost, it could not be written: %s", why);
+    if (r == 0 && e->notes & WIRE_NOTE_LOG_TRUNCATED)
+        r = add_warning(result, "output was lost, somebody truncated the log");
+    if (r == 0 && e->notes & WIRE_NOTE_LOG_DELETED)
+        r = add_warning(result, "somebody deleted the log; it was written anew");
+    if (r == 0 && e->notes & WIRE_NOTE_HOOK)
+        r = add_warning(result, "the command for the job's end could not be started");
     if (r == 0 && e->notes & WIRE_NOTE_CLEANUP)
         r = add_warning(result, "the private directory of the job could not be removed");
     if (r == 0 && e->notes & WIRE_NOTE_LEFT_ALIVE)
@@ -125,16 +125,17 @@ static void fill_running(const rein_job *job, struct rein_result *result)
     result->duration_ns = time_mono_ns() - job->started_ns;
 }
 
-static int fill(const rein_job *job, struct rein_result *result)
+int job_describe(const rein_job *job, struct rein_result *result)
 {
     result->started_at_ns = job->started_at_ns;
     result->output_bytes = job->log.total;
+    result->split = job->split;
     result->gap_begin = job->log.gap_begin;
     result->gap_end = job->log.gap_end;
     result->pid = job->pid;
-    if (copy_string(&result->process_id, job->id) < 0 || copy_string(&result->cwd, job->cwd) < 0 ||
-        copy_string(&result->name, job->name) < 0 || name_log(job, &result->log_file) < 0 ||
-        copy_vector(&result->command, job->argv) < 0 ||
+    if (str_copy(&result->process_id, job->id) < 0 || str_copy(&result->cwd, job->cwd) < 0 ||
+        str_copy(&result->name, job->name) < 0 || str_copy(&result->session, job->session) < 0 ||
+        name_log(job, &result->log_file) < 0 || copy_vector(&result->command, job->argv) < 0 ||
         copy_vector(&result->warnings, job->warnings) < 0 ||
         copy_vector(&result->missing, job->missing) < 0)
         return -ENOMEM;
@@ -168,7 +169,7 @@ int rein_wait(rein_job *job, int timeout_ms, struct rein_result *ret)
         if (job->has_reader) /* output that was heard of here is still to be polled for */
             (void)job_arm(job, job->cursor);
     }
-    r = fill(job, &result);
+    r = job_describe(job, &result);
     if (r < 0) {
         rein_result_done(&result);
         return r;
@@ -187,6 +188,7 @@ void rein_result_done(struct rein_result *result)
     free(result->process_id);
     free(result->cwd);
     free(result->name);
+    free(result->session);
     free(result->log_file);
     (void)strv_free(result->command);
     (void)strv_free(result->warnings);

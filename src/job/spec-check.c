@@ -47,7 +47,8 @@ static int check_choices(const struct rein_spec *spec, struct rein_error **reter
         if (r < 0)
             return r;
     }
-    if (spec->flags & ~(REIN_SPEC_SPLIT | REIN_SPEC_SHELL | REIN_SPEC_PACED))
+    if (spec->flags & ~(REIN_SPEC_SPLIT | REIN_SPEC_SHELL | REIN_SPEC_PACED | REIN_SPEC_BACKGROUND |
+                        REIN_SPEC_DETACHED))
         return bad(reterr, "flags has a bit that means nothing");
     return 0;
 }
@@ -87,6 +88,36 @@ static int check_pass_fds(const struct rein_spec *spec, struct rein_error **rete
     return 0;
 }
 
+static int check_session(const char *name, struct rein_error **reterr)
+{
+    size_t n = strlen(name);
+
+    if (n == 0 || n > SESSION_BYTES_MAX)
+        return bad(reterr, "the session's name has %zu bytes; 1 to %d are allowed", n,
+                   SESSION_BYTES_MAX);
+    if (strchr(name, '/') || name[0] == '.')
+        return bad(reterr, "the session's name begins with a dot or has a slash");
+    return 0;
+}
+
+static int check_background(const struct rein_spec *spec, struct rein_error **reterr)
+{
+    if (!(spec->flags & REIN_SPEC_BACKGROUND)) {
+        if (spec->flags & REIN_SPEC_DETACHED || spec->owner_pid || spec->session || spec->notify)
+            return bad(reterr, "an owner, a session and a command for the end need a job of the "
+                               "background");
+        return 0;
+    }
+    if (spec->flags & REIN_SPEC_PACED)
+        return bad(reterr, "a job of the background waits for no reader");
+    if (spec->owner_pid < 0 || (spec->flags & REIN_SPEC_DETACHED && spec->owner_pid))
+        return bad(reterr,
+                   spec->owner_pid < 0 ? "the owner is no process" : "a detached job has no owner");
+    if (spec->notify && (!spec->notify[0] || !strchr(spec->notify[0], '/')))
+        return bad(reterr, "the command for the end is no path");
+    return spec->session ? check_session(spec->session, reterr) : 0;
+}
+
 int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
 {
     int r;
@@ -100,5 +131,7 @@ int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
         r = check_amounts(spec, reterr);
     if (r == 0)
         r = check_pass_fds(spec, reterr);
+    if (r == 0)
+        r = check_background(spec, reterr);
     return r;
 }

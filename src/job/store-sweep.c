@@ -1,6 +1,7 @@
 /* Forgets finished jobs. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,12 +11,18 @@
 #include "base/macro.h"
 #include "base/time-util.h"
 #include "id.h"
+#include "record.h"
 #include "store.h"
 
-#define SWEEP_ENTRIES_MAX 10000 /* looked at in one sweep */
+#define SWEEP_ENTRIES_MAX 100000 /* looked at in one sweep */
+#define SWEEP_PAUSE_S 5          /* between two that were not asked for */
+#define SWEEP_STAMP "last-sweep"
+#define UNLOCKED_AGE_MAX_S 60 /* of a directory that is being made and has no lock yet */
+#define LOCK_TRIES 20         /* while others look at the lock */
 
 struct entry {
     char id[JOB_ID_LENGTH + 1];
+    int is_job; /* not the rest of a start that failed */
     int64_t ended_s;
     uint64_t bytes;
 };
@@ -38,30 +45,41 @@ static uint64_t file_bytes(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
-/* A job whose lock can be had has no supervisor. Holding it meanwhile keeps two sweeps apart. */
-static int lock_finished(int dir_fd)
+static int exists(int dir_fd, const char *name)
 {
-    auto_close int fd = openat(dir_fd, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
-    if (fd < 0)
-        return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return -errno;
-    return TAKE_FD(fd);
+/* ---- what there is ------------------------------------------------------------------------ */
+
+static int64_t ended_s(int dir_fd, const struct stat *dir)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, RECORD_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mtime
+                                                                       : dir->st_mtime;
+}
+
+/* Fills in a directory that may be forgotten. False for one of a job that runs or is being made. */
+static int look_at(int jobs_fd, const char *id, struct entry *ret)
+{
+    auto_close int dir_fd = openat(jobs_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int64_t now_s = time_wall_ns() / NSEC_PER_SEC;
+    struct stat st;
+
+    if (dir_fd < 0 || fstat(dir_fd, &st) < 0 || store_is_locked(dir_fd))
+        return 0;
+    memcpy(ret->id, id, sizeof(ret->id));
+    ret->is_job = exists(dir_fd, "job.json");
+    if (!ret->is_job && !exists(dir_fd, "lock") && now_s - st.st_mtime < UNLOCKED_AGE_MAX_S)
+        return 0;
+    ret->ended_s = ended_s(dir_fd, &st);
+    ret->bytes = file_bytes(dir_fd, "output.log") + file_bytes(dir_fd, "output.marks");
+    return 1;
 }
 
 static int add_entry(struct entries *all, int jobs_fd, const char *id)
 {
-    auto_close int dir_fd = openat(jobs_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    auto_close int lock_fd = dir_fd < 0 ? -EBADF : lock_finished(dir_fd);
-    struct stat st;
-    struct entry *e;
-
-    if (dir_fd < 0 || lock_fd == -EWOULDBLOCK || fstat(dir_fd, &st) < 0)
-        return 0;
-    /* A directory without a lock is one that is being made, until it is old. */
-    if (lock_fd < 0 && time_wall_ns() / NSEC_PER_SEC - st.st_mtime < STORE_AGE_MAX_S)
-        return 0;
     if (all->n == all->allocated) {
         size_t allocated = MAX(all->allocated * 2, (size_t)256);
         struct entry *grown = realloc(all->v, allocated * sizeof(*grown));
@@ -71,25 +89,85 @@ static int add_entry(struct entries *all, int jobs_fd, const char *id)
         all->v = grown;
         all->allocated = allocated;
     }
-    e = &all->v[all->n++];
-    memcpy(e->id, id, sizeof(e->id));
-    e->ended_s = st.st_mtime;
-    e->bytes = file_bytes(dir_fd, "output.log") + file_bytes(dir_fd, "output.marks");
+    if (look_at(jobs_fd, id, &all->v[all->n]))
+        all->n++;
     return 0;
 }
 
-static void remove_job(int jobs_fd, const char *id)
+static int collect(int jobs_fd, struct entries *all)
 {
-    static const char *const files[] = {"output.log",    "output.marks", "exit.json",
-                                        "exit.json.new", "job.json",     "lock"};
-    auto_close int dir_fd = openat(jobs_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    auto_close int lock_fd = dir_fd < 0 ? -EBADF : lock_finished(dir_fd);
+    int copy = fcntl(jobs_fd, F_DUPFD_CLOEXEC, 3);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    int r = 0;
 
-    if (dir_fd < 0 || lock_fd == -EWOULDBLOCK)
-        return;
-    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-        (void)unlinkat(dir_fd, files[i], 0);
-    (void)unlinkat(jobs_fd, id, AT_REMOVEDIR);
+    if (!dir) {
+        r = -errno;
+        (void)close_fd(copy);
+        return r;
+    }
+    rewinddir(dir);
+    while (r == 0 && all->n < SWEEP_ENTRIES_MAX && (entry = readdir(dir)))
+        if (job_id_is_valid(entry->d_name))
+            r = add_entry(all, jobs_fd, entry->d_name);
+    (void)closedir(dir);
+    return r;
+}
+
+/* ---- what goes ---------------------------------------------------------------------------- */
+
+/* The lock of a directory whose job does not run; it keeps two who remove apart. Who only looks
+ * whether it is held holds it, too, for a moment. -ENOENT when there is none. */
+static int lock_finished(int dir_fd)
+{
+    auto_close int fd = openat(dir_fd, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return TAKE_FD(fd);
+        if (errno != EWOULDBLOCK)
+            return -errno;
+        (void)poll(NULL, 0, 1);
+    }
+    return -EBUSY;
+}
+
+/* Whatever it holds, first what makes others see the job. */
+static int empty(int dir_fd)
+{
+    int copy = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    int r = 0;
+
+    if (!dir) {
+        r = -errno;
+        (void)close_fd(copy);
+        return r;
+    }
+    (void)unlinkat(dir_fd, "job.json", 0);
+    while ((entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
+            r = -errno;
+    (void)closedir(dir);
+    return r;
+}
+
+int store_remove(int jobs_fd, const char *id)
+{
+    auto_close int dir_fd = openat(jobs_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    auto_close int lock_fd = dir_fd < 0 ? -errno : lock_finished(dir_fd);
+    int r;
+
+    if (dir_fd < 0 || (lock_fd < 0 && lock_fd != -ENOENT))
+        return lock_fd;
+    r = empty(dir_fd);
+    if (unlinkat(jobs_fd, id, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return 0;
+    return r < 0 ? r : -errno;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -100,39 +178,73 @@ static int newest_first(const void *a, const void *b)
     return (x->ended_s < y->ended_s) - (x->ended_s > y->ended_s);
 }
 
-static void collect(int jobs_fd, struct entries *all)
+/* Removes what is beyond a bound; returns how many jobs. */
+static size_t remove_beyond(int jobs_fd, const struct entries *all)
 {
-    int copy = fcntl(jobs_fd, F_DUPFD_CLOEXEC, 3);
-    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-    struct dirent *entry;
+    int64_t now_s = time_wall_ns() / NSEC_PER_SEC;
+    uint64_t bytes = 0;
+    size_t n_jobs = 0;
+    size_t n_removed = 0;
 
-    if (!dir) {
-        (void)close_fd(copy);
-        return;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct entry *e = &all->v[i];
+
+        n_jobs += (size_t)e->is_job;
+        bytes += e->bytes;
+        if (e->is_job && n_jobs <= STORE_JOBS_MAX && bytes <= STORE_BYTES_MAX &&
+            now_s - e->ended_s <= STORE_AGE_MAX_S)
+            continue;
+        if (store_remove(jobs_fd, e->id) == 0 && e->is_job)
+            n_removed++;
     }
-    while (all->n < SWEEP_ENTRIES_MAX && (entry = readdir(dir)))
-        if (job_id_is_valid(entry->d_name) && add_entry(all, jobs_fd, entry->d_name) < 0)
-            break;
-    (void)closedir(dir);
+    return n_removed;
 }
 
-void store_sweep(rein *r)
+int store_sweep(rein *r, size_t *ret_removed)
 {
     auto_(entries_done) struct entries all = {0};
     auto_close int jobs_fd = -EBADF;
-    int64_t now_s = time_wall_ns() / NSEC_PER_SEC;
-    uint64_t bytes = 0;
+    size_t n_removed;
+    int err;
 
     cgroup_sweep(&r->cgroup);
-    if (context_make_state_dir(r, "jobs", &jobs_fd, NULL) < 0)
-        return;
-    collect(jobs_fd, &all);
+    err = context_open_jobs(r, &jobs_fd, NULL);
+    if (err == 0)
+        err = collect(jobs_fd, &all);
+    if (err < 0 && err != -ENOENT)
+        return err;
     if (all.n > 0)
         qsort(all.v, all.n, sizeof(all.v[0]), newest_first);
-    for (size_t i = 0; i < all.n; i++) {
-        bytes += all.v[i].bytes;
-        if (i >= STORE_JOBS_MAX || bytes > STORE_BYTES_MAX ||
-            now_s - all.v[i].ended_s > STORE_AGE_MAX_S)
-            remove_job(jobs_fd, all.v[i].id);
-    }
+    n_removed = remove_beyond(jobs_fd, &all);
+    if (ret_removed)
+        *ret_removed = n_removed;
+    return 0;
+}
+
+/* A mark in the store tells when it was swept last. One from the future is no mark. */
+static int was_swept(int jobs_fd)
+{
+    auto_close int fd =
+        openat(jobs_fd, "../" SWEEP_STAMP, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int64_t age_s;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return 0;
+    age_s = time_wall_ns() / NSEC_PER_SEC - st.st_mtime;
+    if (st.st_size > 0 && age_s >= 0 && age_s < SWEEP_PAUSE_S)
+        return 1;
+    if (st.st_size == 0)
+        (void)!write(fd, "\n", 1); /* the first sweep is not put off by the mark's birth */
+    else
+        (void)futimens(fd, NULL);
+    return 0;
+}
+
+void store_sweep_sometimes(rein *r)
+{
+    auto_close int jobs_fd = -EBADF;
+
+    if (context_open_jobs(r, &jobs_fd, NULL) == 0 && !was_swept(jobs_fd))
+        (void)store_sweep(r, NULL);
 }

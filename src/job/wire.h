@@ -156,14 +156,19 @@ struct wire_input {
 
 /* ---- supervisor → library ----------------------------------------------------------------- */
 
+/* The descriptors of a log that is in the store come along. */
 struct wire_started {
     uint32_t type;
     int32_t pid;
+    uint32_t log_in_store;
+    uint32_t pad;
 };
 
 enum wire_step {
     WIRE_STEP_PLAN,
     WIRE_STEP_STORE,
+    WIRE_STEP_LOCK,
+    WIRE_STEP_CONTROL,
     WIRE_STEP_PIPE,
     WIRE_STEP_CLONE,
     WIRE_STEP_SESSION,
@@ -221,11 +226,11 @@ struct wire_room {
 };
 
 /* Facts that become warnings in the result. */
-#define WIRE_NOTE_LOG_IN_MEMORY 0x1u /* the store could not be written; log_errno says why */
-#define WIRE_NOTE_LOG_DISK_FULL 0x2u /* the log lost more than its limit asks for; log_errno */
-#define WIRE_NOTE_CLEANUP 0x4u       /* the private directory could not be removed */
-#define WIRE_NOTE_LEFT_ALIVE 0x8u    /* the tree could not be ended */
-#define WIRE_NOTE_RECORD 0x10u       /* exit.json could not be written */
+#define WIRE_NOTE_LOG_IN_MEMORY 0x1u  /* the store could not be written; log_errno says why */
+#define WIRE_NOTE_LOG_DISK_FULL 0x2u  /* the log lost more than its limit asks for; log_errno */
+#define WIRE_NOTE_CLEANUP 0x4u        /* the private directory could not be removed */
+#define WIRE_NOTE_LEFT_ALIVE 0x8u     /* the tree could not be ended */
+#define WIRE_NOTE_RECORD 0x10u        /* exit.json could not be written */
 #define WIRE_NOTE_LOG_DELETED 0x40u   /* somebody deleted the log; it was written anew */
 #define WIRE_NOTE_LOG_TRUNCATED 0x80u /* somebody truncated the log; what was cut off is lost */
 #define WIRE_NOTE_HOOK 0x100u         /* the command for the end could not be started */

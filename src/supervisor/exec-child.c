@@ -101,6 +101,8 @@ static int set_limits(struct exec_child *c)
  * have died just before. */
 static int tie_to_parent(struct exec_child *c)
 {
+    if (c->parent == 0)
+        return 0;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return fail(c, WIRE_STEP_SESSION);
     if (getppid() != c->parent)

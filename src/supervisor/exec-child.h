@@ -13,7 +13,7 @@ struct plan;
  * suspended until the exec: the failing step comes back in the two last fields. */
 struct exec_child {
     const struct plan *plan;
-    pid_t parent;
+    pid_t parent;                   /* whose end is the child's; 0: nobody's */
     const struct rlimit *file_size; /* to be put back */
     int stdio[3];                   /* what becomes 0, 1 and 2; 0 itself for /dev/null */
     volatile int began;

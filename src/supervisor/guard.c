@@ -26,17 +26,7 @@
 #define SUPERVISOR_STACK_SIZE (128u << 10)
 #endif
 
-struct supervisor supervisor = {
-    .socket_fd = WIRE_SOCKET_FD,
-    .log = {.fd = -EBADF, .marks_fd = -EBADF, .lock_fd = -EBADF, .dir_fd = -EBADF},
-    .outputs = {{.fd = -EBADF}, {.fd = -EBADF}},
-    .input = {.fd = -EBADF},
-    .main_pidfd = -EBADF,
-    .deadline_ns = INT64_MAX,
-    .grace_end_ns = INT64_MAX,
-    .retry_ns = INT64_MAX,
-    .armed = 1,
-};
+struct supervisor supervisor;
 
 static _Alignas(16) char supervisor_stack[SUPERVISOR_STACK_SIZE];
 
@@ -49,6 +39,49 @@ static void reset_signals(void)
         sys_reset_signal(signo);
 }
 
+/* At run time: the struct is large and nearly all zero, and would else be part of the program. */
+static void init(struct supervisor *s)
+{
+    s->clients[0] = (struct client){.fd = WIRE_SOCKET_FD, .armed = 1};
+    s->n_clients = 1;
+    s->store = (struct store){.dir_fd = -EBADF, .lock_fd = -EBADF, .listen_fd = -EBADF};
+    s->log.fd = s->log.marks_fd = -EBADF;
+    s->outputs[0].fd = s->outputs[1].fd = s->input.fd = s->main_pidfd = -EBADF;
+    s->deadline_ns = s->grace_end_ns = s->retry_ns = s->ports_next_ns = INT64_MAX;
+}
+
+/* Nothing was started: nothing stays. */
+static void fail_start(struct supervisor *s, enum wire_step step, int err)
+{
+    store_cancel(s);
+    if (s->plan.cleanup_dir[0])
+        (void)remove_dir(s->plan.cleanup_dir);
+    s->reported = 1;
+    report_failed(s, step, err);
+    finish_leaf(s);
+}
+
+/* A job of the background is in the store before it is started, and visible there afterwards. */
+static int begin(struct supervisor *s, enum wire_step *ret_step)
+{
+    int r = is_background(s) ? store_begin(s, ret_step) : 0;
+
+    if (r < 0)
+        return r;
+    if (is_background(s))
+        log_move_to_store(s);
+    s->started_ns = time_mono_ns();
+    return spawn_main(s, ret_step);
+}
+
+/* Its command has been executed, but nobody could ever find it again. */
+static void end_unpublished(struct supervisor *s, int err)
+{
+    ending_begin(s, REIN_REASON_LOST, 0);
+    loop_run(s);
+    fail_start(s, WIRE_STEP_STORE, err);
+}
+
 static void start_job(struct supervisor *s)
 {
     const struct wire_plan *head = s->plan.head;
@@ -56,14 +89,14 @@ static void start_job(struct supervisor *s)
     int r;
 
     log_init(&s->log, &s->plan);
-    s->started_ns = time_mono_ns();
-    r = spawn_main(s, &step);
+    r = begin(s, &step);
     if (r < 0) {
-        if (s->plan.cleanup_dir[0])
-            (void)remove_dir(s->plan.cleanup_dir);
-        s->reported = 1;
-        report_failed(s, step, r);
-        finish_leaf(s);
+        fail_start(s, step, r);
+        return;
+    }
+    r = is_background(s) ? store_publish(s) : 0;
+    if (r < 0) {
+        end_unpublished(s, r);
         return;
     }
     if (head->timeout_ns > 0)
@@ -79,7 +112,7 @@ static int supervise(void *arg)
     int r;
 
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    r = plan_receive(s->socket_fd, &s->plan);
+    r = plan_receive(starter(s)->fd, &s->plan);
     if (r < 0) {
         s->reported = 1;
         report_failed(s, WIRE_STEP_PLAN, r);
@@ -102,6 +135,15 @@ static void finish_lost_job(struct supervisor *s)
     ending_begin(s, REIN_REASON_LOST, 0);
     loop_run(s);
     s->main_ended = 0; /* whatever it did last was our doing */
+    finish_job(s);
+}
+
+/* The supervisor was killed in its last steps: how the job ended is known, and may stand in the
+ * record already. */
+static void finish_ended_job(struct supervisor *s)
+{
+    if (s->ended_ns == 0)
+        s->ended_ns = time_mono_ns();
     finish_job(s);
 }
 
@@ -133,6 +175,7 @@ int main(void)
     struct supervisor *s = &supervisor;
     pid_t pid;
 
+    init(s);
     reset_signals();
     /* Out of the way of a terminal's signals. A session of its own would do that, too, but is a new
      * group for the scheduler on many machines, which costs milliseconds on a busy one. */
@@ -149,7 +192,11 @@ int main(void)
         return 1;
     }
     wait_for_supervisor(pid);
-    if (!s->reported && s->plan.cleanup_dir)
+    if (s->reported || !s->plan.cleanup_dir)
+        return 0;
+    if (s->state == STATE_DONE)
+        finish_ended_job(s);
+    else
         finish_lost_job(s);
     return 0;
 }

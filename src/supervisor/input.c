@@ -1,4 +1,4 @@
-/* What the owner sends to the job's standard input: buffered here, so that a job that does not read
+/* What clients send to the job's standard input: buffered here, so that a job that does not read
  * blocks nobody. */
 #include <string.h>
 
@@ -21,14 +21,17 @@ static void make_contiguous(struct input *in)
     in->begin = 0;
 }
 
-void input_take(struct supervisor *s, const struct wire_input *message, size_t size)
+void input_take(struct supervisor *s,
+                struct client *c,
+                const struct wire_input *message,
+                size_t size)
 {
     struct input *in = &s->input;
     uint32_t offered = (uint32_t)(size - sizeof(*message));
     uint32_t n = MIN(offered, room(in));
 
     if (in->fd < 0 || in->eof_wanted) {
-        report_room(s, 0, EPIPE);
+        report_room(s, c, 0, EPIPE);
         return;
     }
     make_contiguous(in);
@@ -37,7 +40,7 @@ void input_take(struct supervisor *s, const struct wire_input *message, size_t s
     if (message->eof && n == offered)
         in->eof_wanted = 1;
     input_flush(s);
-    report_room(s, n, 0);
+    report_room(s, c, n, 0);
 }
 
 void input_flush(struct supervisor *s)

@@ -1,7 +1,6 @@
-/* Moves the log from memory to the store: makes the job's directory there, and copies. */
+/* The log's way from memory into the store, and what becomes of it when somebody else has deleted
+ * or truncated its file there. */
 #include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -10,77 +9,18 @@
 #include "base/syscall-linux.h"
 #include "supervisor.h"
 
-/* What may be kept in memory where the store cannot be written. */
+#define LOG_NAME "output.log"
+#define MARKS_NAME "output.marks"
+
+/* What may be kept in memory where the store cannot hold it. */
 #define STUCK_LIMIT (8 * MIB)
 
-/* Makes every missing directory of an absolute path, mode 0700, and opens the last one. It goes
- * step by step, so that the length of the whole path does not count. */
-static int make_path(const char *path, int *ret_fd)
-{
-    auto_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    char name[256];
-
-    while (fd >= 0) {
-        size_t n;
-        int next;
-
-        path += strspn(path, "/");
-        n = strcspn(path, "/");
-        if (n == 0)
-            break;
-        if (n >= sizeof(name))
-            return -ENAMETOOLONG;
-        memcpy(name, path, n);
-        name[n] = '\0';
-        path += n;
-        if (mkdirat(fd, name, 0700) < 0 && errno != EEXIST)
-            return -errno;
-        next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (next < 0)
-            return -errno;
-        (void)close_fd(fd);
-        fd = next;
-    }
-    if (fd < 0)
-        return -errno;
-    *ret_fd = TAKE_FD(fd);
-    return 0;
-}
-
-static int make_job_dir(const struct plan *plan, int *ret_fd)
-{
-    auto_close int jobs_fd = -EBADF;
-    int r = make_path(plan->jobs_dir, &jobs_fd);
-
-    if (r < 0)
-        return r;
-    if (mkdirat(jobs_fd, plan->head->process_id, 0700) < 0)
-        return -errno;
-    *ret_fd =
-        openat(jobs_fd, plan->head->process_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return *ret_fd < 0 ? -errno : 0;
-}
-
-static int create(int dir_fd, const char *name, int *ret_fd)
-{
-    *ret_fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return *ret_fd < 0 ? -errno : 0;
-}
-
-static int create_with(int dir_fd, const char *name, const char *text)
-{
-    auto_close int fd = -EBADF;
-    int r = create(dir_fd, name, &fd);
-
-    return r < 0 ? r : io_write_all(fd, text, strlen(text));
-}
-
-static int copy(int from_fd, int to_fd, uint64_t size)
+static int copy(int from_fd, int to_fd, uint64_t begin, uint64_t end)
 {
     static char buf[CHUNK_SIZE];
 
-    for (uint64_t at = 0; at < size;) {
-        ssize_t n = io_pread(from_fd, buf, MIN(sizeof(buf), size - at), at);
+    for (uint64_t at = begin; at < end;) {
+        ssize_t n = io_pread(from_fd, buf, (size_t)MIN(sizeof(buf), end - at), at);
         int r;
 
         if (n <= 0)
@@ -93,7 +33,18 @@ static int copy(int from_fd, int to_fd, uint64_t size)
     return 0;
 }
 
-/* A file system that cannot punch holes cannot bound a log; memory can. */
+/* All but the gap, where the copy gets a hole. */
+static int copy_kept(int from_fd, int to_fd, uint64_t gap_begin, uint64_t gap_end, uint64_t end)
+{
+    int r = copy(from_fd, to_fd, 0, gap_end ? gap_begin : end);
+
+    if (r == 0 && gap_end)
+        r = copy(from_fd, to_fd, gap_end, end);
+    return r;
+}
+
+/* A file system that cannot punch holes cannot bound a log; memory can. Punches where nothing is
+ * yet, for on some file systems only a real request tells. */
 static int check_punch(int fd, uint32_t fallbacks)
 {
     if (fallbacks & WIRE_NO_PUNCH)
@@ -101,70 +52,133 @@ static int check_punch(int fd, uint32_t fallbacks)
     return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) < 0 ? -errno : 0;
 }
 
+/* Files that take the log's place. */
 struct new_log {
-    int dir_fd, lock_fd, fd, marks_fd;
+    int fd, marks_fd;
 };
 
-static int build(const struct supervisor *s, struct new_log *n)
+static int build(const struct supervisor *s, struct new_log *n, int must_punch)
 {
     const struct log *log = &s->log;
-    int r = make_job_dir(&s->plan, &n->dir_fd);
+    const struct wire_log_state *st = &log->state;
+    int r = store_create(&s->store, LOG_NAME, &n->fd);
 
-    if (r == 0)
-        r = create(n->dir_fd, "lock", &n->lock_fd);
-    if (r == 0 && flock(n->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        r = -errno;
-    if (r == 0)
-        r = create_with(n->dir_fd, "job.json", s->plan.job_json);
-    if (r == 0)
-        r = create(n->dir_fd, "output.log", &n->fd);
-    if (r == 0)
+    if (r == 0 && must_punch)
         r = check_punch(n->fd, s->plan.head->test_fallbacks);
     if (r == 0)
-        r = copy(log->fd, n->fd, log->state.total);
-    if (r == 0 && log->marks_fd >= 0) {
-        r = create(n->dir_fd, "output.marks", &n->marks_fd);
-        if (r == 0)
-            r = copy(log->marks_fd, n->marks_fd, log->state.marks * WIRE_MARK_SIZE);
-    }
+        r = copy_kept(log->fd, n->fd, st->gap_begin, st->gap_end, st->total);
+    if (r == 0 && ftruncate(n->fd, (off_t)log->file_end) < 0)
+        r = -errno;
+    if (r < 0 || log->marks_fd < 0)
+        return r;
+    (void)unlinkat(s->store.dir_fd, MARKS_NAME, 0);
+    r = store_create(&s->store, MARKS_NAME, &n->marks_fd);
+    if (r == 0)
+        r = copy_kept(log->marks_fd, n->marks_fd, st->marks_gap_begin * WIRE_MARK_SIZE,
+                      st->marks_gap_end * WIRE_MARK_SIZE, st->marks * WIRE_MARK_SIZE);
     return r;
 }
 
-/* Takes back what build() made before it failed. */
-static void unbuild(const struct supervisor *s, struct new_log *n)
+/* Makes the files from the old ones, and lets those go. */
+static int replace(struct supervisor *s, int must_punch)
 {
-    static const char *const files[] = {"output.marks", "output.log", "job.json", "lock"};
-    auto_close int jobs_fd = -EBADF;
+    struct log *log = &s->log;
+    struct new_log n = {-EBADF, -EBADF};
+    int r = build(s, &n, must_punch);
 
-    for (size_t i = 0; n->dir_fd >= 0 && i < ARRAY_SIZE(files); i++)
-        (void)unlinkat(n->dir_fd, files[i], 0);
-    if (n->dir_fd >= 0 && make_path(s->plan.jobs_dir, &jobs_fd) == 0)
-        (void)unlinkat(jobs_fd, s->plan.head->process_id, AT_REMOVEDIR);
-    (void)close_fd(n->marks_fd);
-    (void)close_fd(n->fd);
-    (void)close_fd(n->lock_fd);
-    (void)close_fd(n->dir_fd);
+    if (r < 0) {
+        (void)unlinkat(s->store.dir_fd, MARKS_NAME, 0);
+        (void)unlinkat(s->store.dir_fd, LOG_NAME, 0);
+        (void)close_fd(n.marks_fd);
+        (void)close_fd(n.fd);
+        return r;
+    }
+    (void)close_fd(log->fd);
+    log->fd = n.fd;
+    if (n.marks_fd >= 0) {
+        (void)close_fd(log->marks_fd);
+        log->marks_fd = n.marks_fd;
+    }
+    log->in_store = 1;
+    return 0;
+}
+
+/* A job of the foreground appears in the store only with its log. */
+static int enter_store(struct supervisor *s)
+{
+    enum wire_step step;
+    int r;
+
+    if (s->store.dir_fd >= 0)
+        return replace(s, /* must_punch= */ 1);
+    r = store_begin(s, &step);
+    if (r < 0)
+        return r;
+    r = replace(s, /* must_punch= */ 1);
+    if (r == 0)
+        r = store_publish(s);
+    if (r < 0 && !s->log.in_store)
+        store_cancel(s);
+    return s->log.in_store ? 0 : r;
 }
 
 void log_move_to_store(struct supervisor *s)
 {
     struct log *log = &s->log;
-    struct new_log n = {-EBADF, -EBADF, -EBADF, -EBADF};
-    int r = build(s, &n);
+    int r = enter_store(s);
 
     if (r < 0) {
-        unbuild(s, &n);
         log->stuck = 1;
         log->errnum = -r;
         log->limit = MIN(log->limit, STUCK_LIMIT);
         s->notes |= WIRE_NOTE_LOG_IN_MEMORY;
-        return;
+    } else if (s->main_pid > 0) {
+        report_log_moved(s);
     }
-    (void)close_fd(log->fd);
-    (void)close_fd(log->marks_fd);
-    log->fd = n.fd;
-    log->marks_fd = n.marks_fd;
-    log->dir_fd = n.dir_fd;
-    log->lock_fd = n.lock_fd;
-    report_log_moved(s);
+}
+
+/* Somebody cut the file: what it had beyond its new end is lost, and all in between with it, for
+ * there is one gap. */
+static void note_truncation(struct supervisor *s, uint64_t size)
+{
+    struct wire_log_state *st = &s->log.state;
+
+    s->notes |= WIRE_NOTE_LOG_TRUNCATED;
+    if (st->gap_end == 0 || size < st->gap_begin)
+        st->gap_begin = size;
+    st->gap_end = st->total;
+    s->log.file_end = size;
+    s->log.punched_end = MIN(s->log.punched_end, size);
+}
+
+void log_check(struct supervisor *s)
+{
+    struct log *log = &s->log;
+    struct stat st;
+
+    if (!log->in_store || fstat(log->fd, &st) < 0)
+        return;
+    if ((uint64_t)st.st_size < log->file_end)
+        note_truncation(s, (uint64_t)st.st_size);
+    if (st.st_nlink > 0)
+        return;
+    /* Its bytes are still there as long as it is open. Where no new one can be made, it goes on
+     * being written, and once more at the end a new one is tried. */
+    if (s->notes & WIRE_NOTE_LOG_DELETED && log->restore_failed)
+        return;
+    s->notes |= WIRE_NOTE_LOG_DELETED;
+    log->restore_failed = replace(s, /* must_punch= */ 0) < 0;
+    if (!log->restore_failed)
+        report_log_moved(s);
+}
+
+void log_save(struct supervisor *s)
+{
+    struct log *log = &s->log;
+
+    log->restore_failed = 0;
+    if (log->in_store)
+        log_check(s);
+    else if (log->stuck)
+        (void)replace(s, /* must_punch= */ 0);
 }

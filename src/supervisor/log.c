@@ -30,8 +30,6 @@ void log_init(struct log *log, const struct plan *plan)
 {
     log->fd = plan->fds[WIRE_FD_LOG];
     log->marks_fd = plan->fds[WIRE_FD_MARKS];
-    log->lock_fd = -EBADF;
-    log->dir_fd = -EBADF;
     log->last_stream = -1;
     log->limit = plan->head->log_limit;
     log->memory_limit = MIN(plan->head->memory_limit, plan->head->log_limit);
@@ -195,8 +193,10 @@ static int write_piece(struct log *log, int stream, const char *data, size_t siz
 
     if (r == 0)
         r = io_pwrite_all(log->fd, data, size, log->state.total);
-    if (r == 0)
+    if (r == 0) {
         log->state.total += size;
+        log->file_end = log->state.total;
+    }
     return r;
 }
 
@@ -271,10 +271,12 @@ static void append_piece(struct supervisor *s, int stream, const char *data, siz
 void log_append(struct supervisor *s, int stream, const char *data, size_t size)
 {
     struct log *log = &s->log;
-    uint64_t after = kept_bytes(&log->state) + size + mark_cost(log);
     uint64_t head = log->limit / 4;
+    uint64_t after;
 
-    if (log->dir_fd < 0 && !log->stuck && after > log->memory_limit)
+    log_check(s);
+    after = kept_bytes(&log->state) + size + mark_cost(log);
+    if (!log->in_store && !log->stuck && after > log->memory_limit)
         log_move_to_store(s);
     if (s->plan.head->flags & WIRE_PLAN_OUTPUT_KILL &&
         (after > log->limit || log->state.gap_end > 0)) {

@@ -46,13 +46,13 @@ static uint64_t drain(struct supervisor *s, struct output *o, uint64_t at_most)
     return done;
 }
 
-/* How much may be read before the owner's reader has to catch up. */
+/* How much may be read before the starter's reader has to catch up. */
 static uint64_t window(const struct supervisor *s)
 {
-    uint64_t lag = s->log.state.total - s->reader_cursor;
+    uint64_t lag = s->log.state.total - s->clients[0].cursor;
     uint64_t lag_max = s->log.limit / 2;
 
-    if (!(s->plan.head->flags & WIRE_PLAN_PACED) || s->socket_fd < 0)
+    if (!(s->plan.head->flags & WIRE_PLAN_PACED) || s->clients[0].fd < 0)
         return UINT64_MAX;
     return lag < lag_max ? lag_max - lag : 0;
 }
@@ -84,7 +84,7 @@ void output_drain_rest(struct supervisor *s)
 
             report_news(s);
             if (output_paused(s)) {
-                loop_wait_for_owner(s);
+                loop_wait_for_starter(s);
                 continue;
             }
             n = drain(s, o, MIN(left, window(s)));

@@ -91,10 +91,10 @@ static int take_strings(char **v, uint32_t n, const char **p, const char *end)
     return 0;
 }
 
-/* Room for all the pointers: [free] argv NULL env NULL paths tail. */
+/* Room for all the pointers: [free] argv NULL env NULL paths notify NULL tail. */
 static char **pointer_room(const struct wire_plan *head)
 {
-    size_t n = (size_t)head->argc + head->envc + head->pathc + N_TAIL_STRINGS + 3;
+    size_t n = (size_t)head->argc + head->envc + head->pathc + head->notifyc + N_TAIL_STRINGS + 4;
     void *map;
 
     if (n <= SMALL_POINTERS)
@@ -117,9 +117,11 @@ static int unpack_strings(struct plan *plan, const char *strings)
     plan->argv = room + 1;
     plan->env = plan->argv + head->argc + 1;
     plan->paths = plan->env + head->envc + 1;
+    plan->notify = plan->paths + head->pathc;
     if (take_strings(plan->argv, head->argc, &p, end) < 0 ||
         take_strings(plan->env, head->envc, &p, end) < 0 ||
         take_strings(plan->paths, head->pathc, &p, end) < 0 ||
+        take_strings(plan->notify, head->notifyc, &p, end) < 0 ||
         take_strings(tail, N_TAIL_STRINGS, &p, end) < 0 || p != end)
         return -EPROTO;
     plan->cwd = tail[0];
@@ -141,7 +143,7 @@ static int check_head(const struct wire_plan *head, size_t received)
         return -EPROTO;
     /* Each string has at least its NUL, so the counts cannot be larger than the bytes. */
     if (head->argc == 0 || head->argc > head->strings_size || head->envc > head->strings_size ||
-        head->pathc == 0 || head->pathc > head->strings_size)
+        head->pathc == 0 || head->pathc > head->strings_size || head->notifyc > head->strings_size)
         return -EPROTO;
     for (uint32_t i = 0; i < head->n_pass_fds; i++)
         if (head->pass_fds[i] < 3 || head->pass_fds[i] > WIRE_PASS_FD_NUMBER_MAX ||

@@ -29,8 +29,8 @@ static char *put_number(char *end, unsigned long n)
     return end;
 }
 
-/* Opens /proc/PID/leaf. snprintf would do, but is the largest part of a small static program. */
-static int open_proc(pid_t pid, const char *leaf, int flags)
+/* snprintf would do, but is the largest part of a small static program. */
+int tree_open_proc(pid_t pid, const char *leaf, int flags)
 {
     char path[64] = "/proc/";
     char digits[24];
@@ -47,7 +47,7 @@ static int open_proc(pid_t pid, const char *leaf, int flags)
 
 static ssize_t read_proc(pid_t pid, const char *leaf, char *buf, size_t size)
 {
-    auto_close int fd = open_proc(pid, leaf, O_RDONLY);
+    auto_close int fd = tree_open_proc(pid, leaf, O_RDONLY);
     ssize_t n = fd < 0 ? -errno : io_read_full(fd, buf, size - 1);
 
     buf[n > 0 ? n : 0] = '\0';
@@ -131,8 +131,7 @@ struct linux_dirent64_head {
     char name[];
 };
 
-/* Calls visit with each entry of a directory whose name is a number. */
-static int each_number(int dir_fd, int (*visit)(int dir_fd, const char *name, void *arg), void *arg)
+int tree_each_number(int dir_fd, int (*visit)(int dir_fd, const char *name, void *arg), void *arg)
 {
     _Alignas(8) char buf[4096];
 
@@ -146,7 +145,7 @@ static int each_number(int dir_fd, int (*visit)(int dir_fd, const char *name, vo
             int r = entry->name[0] >= '1' && entry->name[0] <= '9' ? visit(dir_fd, entry->name, arg)
                                                                    : 0;
 
-            if (r < 0)
+            if (r != 0)
                 return r;
             at += entry->reclen;
         }
@@ -164,9 +163,9 @@ static int visit_task(int dir_fd, const char *name, void *arg)
 /* Adds the children of a process. -ENOENT also when this kernel has no such lists. */
 static int add_children(pid_t pid)
 {
-    auto_close int fd = open_proc(pid, "task", O_RDONLY | O_DIRECTORY);
+    auto_close int fd = tree_open_proc(pid, "task", O_RDONLY | O_DIRECTORY);
 
-    return fd < 0 ? -errno : each_number(fd, visit_task, NULL);
+    return fd < 0 ? -errno : tree_each_number(fd, visit_task, NULL);
 }
 
 /* The lists of children exist when our own thread has one. */
@@ -185,7 +184,7 @@ static int have_children_lists(uint32_t fallbacks)
 
         memcpy(leaf + 5, begin, n);
         memcpy(leaf + 5 + n, "/children", sizeof("/children"));
-        fd = open_proc(getpid(), leaf, O_RDONLY);
+        fd = tree_open_proc(getpid(), leaf, O_RDONLY);
         known = fd >= 0 ? 1 : -1;
         (void)close_fd(fd);
     }
@@ -231,7 +230,7 @@ static void find_all_by_scan(pid_t self)
     auto_close int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0)
-        (void)each_number(fd, visit_any_process, &self);
+        (void)tree_each_number(fd, visit_any_process, &self);
 }
 
 /* Sends signo through a pidfd, but only if pid is still what the list said: a descendant. The pidfd
@@ -339,24 +338,37 @@ static void read_command(pid_t pid, char *buf, size_t size)
     buf[n] = '\0';
 }
 
+/* Fills found[] with all descendants. */
+static void find_all(uint32_t fallbacks)
+{
+    n_found = 0;
+    if (!have_children_lists(fallbacks)) {
+        find_all_by_scan(getpid());
+        return;
+    }
+    (void)add_children(getpid());
+    for (size_t i = 0; i < n_found; i++)
+        (void)add_children(found[i]);
+}
+
+int tree_each(int (*visit)(pid_t pid, void *arg), void *arg, uint32_t fallbacks)
+{
+    int r = 0;
+
+    find_all(fallbacks);
+    for (size_t i = 0; i < n_found && r == 0; i++)
+        r = visit(found[i], arg);
+    return r;
+}
+
 size_t tree_list(struct wire_left *left, size_t max, size_t *ret_named, uint32_t fallbacks)
 {
-    pid_t self = getpid();
-    int lists = have_children_lists(fallbacks);
     size_t n_alive = 0;
     size_t n_named = 0;
 
-    n_found = 0;
-    if (lists)
-        (void)add_children(self);
-    else
-        find_all_by_scan(self);
+    find_all(fallbacks);
     for (size_t i = 0; i < n_found; i++) {
-        struct stat_line line;
-
-        if (lists)
-            (void)add_children(found[i]);
-        if (read_stat(found[i], &line) < 0 || line.state == 'Z' || line.exiting)
+        if (is_over(found[i]))
             continue;
         n_alive++;
         if (n_named < max) {

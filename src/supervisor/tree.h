@@ -25,4 +25,15 @@ size_t tree_signal(int signo, int terminate, uint32_t fallbacks);
 /* Names living descendants. Returns how many there are; fills at most max of them. */
 size_t tree_list(struct wire_left *left, size_t max, size_t *ret_named, uint32_t fallbacks);
 
+/* Calls visit with every descendant there is at this moment, until one call does not give 0, and
+ * gives what that gave. visit must not use this file's other functions on descendants. */
+int tree_each(int (*visit)(pid_t pid, void *arg), void *arg, uint32_t fallbacks);
+
+/* Opens /proc/PID/LEAF, close-on-exec. A descriptor or -1 with errno. */
+int tree_open_proc(pid_t pid, const char *leaf, int flags);
+
+/* Calls visit with each entry of a directory whose name is a number, until one call does not give
+ * 0, and gives what that gave; or a negative errno. */
+int tree_each_number(int dir_fd, int (*visit)(int dir_fd, const char *name, void *arg), void *arg);
+
 #endif
