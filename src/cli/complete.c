@@ -44,6 +44,12 @@ static void each_option(struct buf *b,
             add(b, verb, &option_table[i]);
 }
 
+/* Verbs that name jobs which are there. */
+static bool takes_jobs(const struct verb *verb)
+{
+    return verb->bit & (VERB_OUTPUT | VERB_WAIT | VERB_STOP | VERB_SEND | VERB_RM);
+}
+
 static void add_choices(struct buf *b, const struct option *o)
 {
     for (const struct choice *c = o->choices; c && c->name; c++)
@@ -66,6 +72,12 @@ static void add_quoted(struct buf *b, const char *text)
 static void add_verb_name(struct buf *b, const struct verb *verb)
 {
     buf_add_format(b, "%s ", verb->name);
+}
+
+static void add_verb_with_jobs(struct buf *b, const struct verb *verb)
+{
+    if (takes_jobs(verb))
+        add_verb_name(b, verb);
 }
 
 /* ---- bash --------------------------------------------------------------------------------- */
@@ -104,7 +116,7 @@ static void add_bash_value(struct buf *b, const struct option *o)
     } else if (takes_directory(o)) {
         buf_add_str(b, "COMPREPLY=($(compgen -d -- \"$current\"))");
     } else if (takes_file(o)) {
-        buf_add_str(b, "COMPREPLY=($(compgen -W 'null inherit' -f -- \"$current\"))");
+        buf_add_str(b, "COMPREPLY=($(compgen -W 'null inherit pipe' -f -- \"$current\"))");
     } else {
         buf_add_str(b, "COMPREPLY=()");
     }
@@ -134,13 +146,15 @@ static void add_bash(struct buf *b)
                    "  if ((COMP_CWORD == 1)); then\n"
                    "    COMPREPLY=($(compgen -W '");
     each_verb(b, add_verb_name);
-    buf_add_str(b, "--help --version' -- \"$current\")); return\n"
-                   "  fi\n"
-                   "  if [[ $verb == run ]]; then # what follows COMMAND is that command's\n"
-                   "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
-                   "      case ${COMP_WORDS[i]} in\n"
-                   "      --) ((i++)); break ;;\n"
-                   "      ''");
+    buf_add_str(
+        b,
+        "--help --version' -- \"$current\")); return\n"
+        "  fi\n"
+        "  if [[ $verb == run || $verb == start ]]; then # what follows COMMAND is that command's\n"
+        "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+        "      case ${COMP_WORDS[i]} in\n"
+        "      --) ((i++)); break ;;\n"
+        "      ''");
     for (size_t i = 0; i < OPTION_MAX; i++)
         add_bash_with_value(b, &option_table[i]);
     buf_add_str(b, ") ((i++)); [[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
@@ -164,7 +178,7 @@ static void add_bash(struct buf *b)
     buf_add_str(b, "  esac\n"
                    "  if [[ $current == -* ]]; then\n"
                    "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
-                   "  elif [[ $verb == run ]]; then\n"
+                   "  elif [[ $verb == run || $verb == start ]]; then\n"
                    "    COMPREPLY=($(compgen -c -- \"$current\"))\n"
                    "  elif [[ $verb == completion ]]; then\n"
                    "    COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\"))\n"
@@ -177,6 +191,11 @@ static void add_bash(struct buf *b)
                    "  elif [[ $verb == code ]] && ((COMP_CWORD == 2)); then\n"
                    "    COMPREPLY=($(compgen -W \"$(rein code --list 2>/dev/null | cut -f1)\" -- "
                    "\"$current\"))\n"
+                   "  elif [[ ' ");
+    each_verb(b, add_verb_with_jobs);
+    buf_add_str(b, "' == *\" $verb \"* ]]; then\n"
+                   "    COMPREPLY=($(compgen -W \"$(rein ps --all 2>/dev/null | "
+                   "awk 'NR > 1 { print $1 }')\" -- \"$current\"))\n"
                    "  else\n"
                    "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
                    "  fi\n"
@@ -219,8 +238,11 @@ static void add_zsh_option(struct buf *b, const struct verb *verb, const struct 
 
 static const char *zsh_operands(const struct verb *verb)
 {
+    if (takes_jobs(verb))
+        return "'*:job:($(rein ps --all 2>/dev/null | awk \"NR > 1 { print \\$1 }\"))'";
     switch (verb->bit) {
     case VERB_RUN:
+    case VERB_START:
         return "'(-)1:command:_command_names -e' '*::arguments:_normal'";
     case VERB_CODE:
         return "'1:language:($(rein code --list 2>/dev/null | cut -f1))' '2:file:_files'";
@@ -228,6 +250,9 @@ static const char *zsh_operands(const struct verb *verb)
         return "'1:what:(show)'";
     case VERB_COMPLETION:
         return "'1:shell:(bash zsh fish)'";
+    case VERB_PS:
+    case VERB_GC:
+        return "";
     default:
         return "'1:verb:($verbs)'";
     }
@@ -236,7 +261,7 @@ static const char *zsh_operands(const struct verb *verb)
 static void add_zsh_verb(struct buf *b, const struct verb *verb)
 {
     buf_add_format(b, "  %s)\n    _arguments %s \\\n", verb->name,
-                   verb->bit == VERB_RUN ? "-S" : "-s -S");
+                   verb->bit & (VERB_RUN | VERB_START) ? "-S" : "-s -S");
     each_option(b, verb, add_zsh_option);
     buf_add_format(b, "      %s ;;\n", zsh_operands(verb));
 }
@@ -291,6 +316,11 @@ static void add_fish_verb(struct buf *b, const struct verb *verb)
     add_quoted(b, verb->summary);
     buf_add_char(b, '\n');
     each_option(b, verb, add_fish_option);
+    if (takes_jobs(verb))
+        buf_add_format(b,
+                       "complete -c rein -n '__fish_seen_subcommand_from %s' -xa "
+                       "'(rein ps --all 2>/dev/null | string match -rg \"^([0-9a-f]{8}) \")'\n",
+                       verb->name);
 }
 
 static void add_fish(struct buf *b)
@@ -302,7 +332,7 @@ static void add_fish(struct buf *b)
                 "complete -c rein -n '__fish_seen_subcommand_from config' -xa show\n"
                 "complete -c rein -n '__fish_seen_subcommand_from code' -a "
                 "'(rein code --list 2>/dev/null | string split -f1 \\t)'\n"
-                "complete -c rein -n '__fish_seen_subcommand_from run' -a "
+                "complete -c rein -n '__fish_seen_subcommand_from run start' -a "
                 "'(__fish_complete_subcommand --fcs-skip=2)'\n");
 }
 

@@ -114,7 +114,7 @@ static json_t *show_object(const struct settings *s)
     return all;
 }
 
-/* Shows what run and code would get. The options of `config` itself were read before. */
+/* Shows what run, code and start would get. The options of `config` itself were read before. */
 int verb_config(struct call *call, struct rein_error **reterr)
 {
     static const struct command_line no_line = {0};
@@ -128,7 +128,7 @@ int verb_config(struct call *call, struct rein_error **reterr)
 
     if (call->line.n_operands != 1 || strcmp(call->line.operands[0], "show") != 0)
         return rein_fail(reterr, -EINVAL, "bad_request", "config", "config: give 'show'");
-    r = settings_load(&from, VERB_RUN | VERB_CODE, &shown, reterr);
+    r = settings_load(&from, VERB_RUN | VERB_CODE | VERB_START, &shown, reterr);
     if (r == 0 && call->settings.format == FORMAT_TEXT) {
         show_text(&shown, &b);
     } else if (r == 0) {

@@ -63,7 +63,7 @@ static int read_text(struct delivery *d, struct result_text *ret)
 
 static int begin_rendered(struct delivery *d)
 {
-    d->live = live_new(make_view(d->settings).render, d->settings->encoding);
+    d->live = live_new(make_view(d->settings).render, d->settings->encoding, /* at_start= */ true);
     d->pump.producer = live_text;
     d->pump.userdata = d->live;
     return d->live ? 0 : -ENOMEM;
@@ -74,7 +74,7 @@ static int begin_events(struct delivery *d)
     size_t len = 0;
     auto_free char *line = live_started_line(d->job, &len);
 
-    d->live = live_new(TEXT_RAW, d->settings->encoding);
+    d->live = live_new(TEXT_RAW, d->settings->encoding, /* at_start= */ true);
     d->pump.producer = live_events;
     d->pump.userdata = d->live;
     d->pump.one_sink = true;

@@ -14,10 +14,19 @@
 #define HELP_COLUMN 31 /* where explanations begin */
 #define HELP_WIDTH 79
 
+#define VERBS_OF_JOBS                                                                              \
+    (VERB_PS | VERB_OUTPUT | VERB_WAIT | VERB_STOP | VERB_SEND | VERB_RM | VERB_GC)
+
 static const char *const group_titles[GROUP_MAX] = {
-    [GROUP_TIME] = "Time and end", [GROUP_WHAT] = "What runs", [GROUP_ENVIRONMENT] = "Environment",
-    [GROUP_INPUT] = "Input",       [GROUP_OUTPUT] = "Output",  [GROUP_LIMITS] = "Limits",
-    [GROUP_OTHER] = "Other",       [GROUP_LATER] = NULL,
+    [GROUP_TIME] = "Time and end",
+    [GROUP_WHAT] = "What runs",
+    [GROUP_BACKGROUND] = "In the background",
+    [GROUP_ENVIRONMENT] = "Environment",
+    [GROUP_INPUT] = "Input",
+    [GROUP_OUTPUT] = "Output",
+    [GROUP_LIMITS] = "Limits",
+    [GROUP_OTHER] = "Other",
+    [GROUP_LATER] = NULL,
 };
 
 static void add_spaces(struct buf *b, size_t n)
@@ -80,6 +89,13 @@ static void add_option(struct buf *b, const struct option *o)
         add_row(b, name.data, text.data);
 }
 
+static const char *group_title(int group, unsigned verb)
+{
+    bool starts = verb & (VERB_RUN | VERB_CODE | VERB_START);
+
+    return group == GROUP_WHAT && !starts ? "What to do" : group_titles[group];
+}
+
 static void add_options(struct buf *b, unsigned verb)
 {
     for (int group = 0; group < GROUP_MAX; group++) {
@@ -91,7 +107,7 @@ static void add_options(struct buf *b, unsigned verb)
             if (!(o->verbs & verb) || o->group != group || o->kind == KIND_LATER)
                 continue;
             if (!titled)
-                buf_add_format(b, "\n%s:\n", group_titles[group]);
+                buf_add_format(b, "\n%s:\n", group_title(group, verb));
             titled = true;
             add_option(b, o);
         }
@@ -103,12 +119,19 @@ static void add_verb_help(struct buf *b, const struct verb *verb)
     buf_add_format(b, "Usage: rein %s %s\n\n%c%s.\n", verb->name, verb->usage,
                    verb->summary[0] - 'a' + 'A', verb->summary + 1);
     add_options(b, verb->bit);
-    if (verb->bit & (VERB_RUN | VERB_CODE))
+    if (verb->bit & (VERB_RUN | VERB_CODE | VERB_START))
         buf_add_str(b, "\nDUR: 10, 1.5s, 500ms, 5m, 1h. SIZE: 4096, 64K, 1M, 2G (powers of 1024).\n"
-                       "Each option has a variable (REIN_CPU_TIME) and a configuration key "
-                       "(cpu-time).\n"
-                       "Exit status: the command's own; 124 deadline; 125 rein failed or refused;\n"
+                       "Options have a variable (REIN_CPU_TIME) and a configuration key "
+                       "(cpu-time).\n");
+    if (verb->bit & (VERB_RUN | VERB_CODE))
+        buf_add_str(b, "Exit status: the command's own; 124 deadline; 125 rein failed or refused;\n"
                        "126 not executable; 127 not found; 128+N ended by signal N.\n");
+    else if (verb->bit == VERB_START)
+        buf_add_str(b, "Exit status: 0 it runs; 125 rein failed or refused; 126 not executable;\n"
+                       "127 not found.\n");
+    else if (verb->bit & VERBS_OF_JOBS)
+        buf_add_str(b, "\nExit status: 0; 1 no such job, ended before, nothing matched; 2 usage;\n"
+                       "124 the wait ran out; 125 rein failed.\n");
 }
 
 static void add_program_help(struct buf *b)

@@ -5,28 +5,21 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
-#include "text/decode.h"
-#include "text/screen.h"
-#include "text/vt.h"
+#include "text/renderer.h"
+#include "text/text.h"
 #include "tools/result-json.h"
 
-/* One for each stream; REIN_STREAM_OUTPUT and _STDOUT share the first. Bytes go from the decoder to
- * the terminal's model, if there is one, and from there to the text. */
+/* One for each stream; REIN_STREAM_OUTPUT and _STDOUT share the first. */
 struct live_stream {
-    struct decoder decoder;
-    struct vt vt;
-    struct screen screen; /* only for TEXT_CLEAN */
-    int stream;           /* enum rein_stream of what was fed last */
-    uint64_t cursor;      /* after what was fed last */
-    struct buf text;      /* what came out of it */
+    struct renderer renderer;
+    int stream;      /* enum rein_stream of what was fed last */
+    uint64_t cursor; /* after what was fed last */
+    struct buf text; /* what came out of it */
 };
 
 struct live {
-    int render;
     struct live_stream streams[2];
 };
-
-/* ---- rendering ---------------------------------------------------------------------------- */
 
 static void add_to_text(void *ctx, const struct span *s)
 {
@@ -35,72 +28,19 @@ static void add_to_text(void *ctx, const struct span *s)
     buf_add(&stream->text, s->text, s->len);
 }
 
-static void add_to_vt(void *ctx, const struct span *s)
-{
-    struct live_stream *stream = ctx;
-
-    vt_feed(&stream->vt, s);
-}
-
-static void clean_text(void *ctx, const struct span *s)
-{
-    struct live_stream *stream = ctx;
-
-    screen_text(&stream->screen, s);
-}
-
-static void clean_csi(void *ctx, const struct vt_csi *sequence, uint64_t end)
-{
-    struct live_stream *stream = ctx;
-
-    screen_csi(&stream->screen, sequence, end);
-}
-
-static void clean_esc(void *ctx, char final, uint64_t end)
-{
-    struct live_stream *stream = ctx;
-
-    screen_esc(&stream->screen, final, end);
-}
-
-static void ignore_csi(void *ctx, const struct vt_csi *sequence, uint64_t end) {}
-
-static void ignore_esc(void *ctx, char final, uint64_t end) {}
-
-static const struct {
-    void (*add)(void *ctx, const struct span *s); /* what the decoder gives */
-    struct vt_handler handler;
-} renderers[] = {
-    [TEXT_CLEAN] = {add_to_vt, {.text = clean_text, .csi = clean_csi, .esc = clean_esc}},
-    [TEXT_PLAIN] = {add_to_vt, {.text = add_to_text, .csi = ignore_csi, .esc = ignore_esc}},
-    [TEXT_RAW] = {add_to_text, {0}},
-};
-
-/* Lets go of what is held back in the hope of more. */
-static void settle(const struct live *l, struct live_stream *s)
-{
-    vt_abort(&s->vt);
-    if (l->render == TEXT_CLEAN)
-        screen_flush(&s->screen, decoder_offset(&s->decoder));
-}
-
 /* ---- the object --------------------------------------------------------------------------- */
 
-struct live *live_new(int render, int encoding)
+struct live *live_new(int render, int encoding, bool at_start)
 {
     struct live *l = calloc(1, sizeof(*l));
 
     if (!l)
         return NULL;
-    l->render = render;
     for (size_t i = 0; i < ARRAY_SIZE(l->streams); i++) {
         struct live_stream *s = &l->streams[i];
 
-        decoder_init(&s->decoder, (enum text_encoding)encoding, /* eager= */ render == TEXT_RAW,
-                     /* at_start= */ 1, (struct span_sink){.add = renderers[render].add, .ctx = s});
-        vt_init(&s->vt, &renderers[render].handler, s);
-        if (render == TEXT_CLEAN)
-            screen_init(&s->screen, (struct span_sink){.add = add_to_text, .ctx = s});
+        renderer_init(&s->renderer, render, encoding, /* eager= */ render == TEXT_RAW, at_start,
+                      (struct span_sink){.add = add_to_text, .ctx = s});
     }
     return l;
 }
@@ -109,8 +49,7 @@ struct live *live_free(struct live *l)
 {
     for (size_t i = 0; l && i < ARRAY_SIZE(l->streams); i++) {
         buf_done(&l->streams[i].text);
-        if (l->render == TEXT_CLEAN)
-            screen_done(&l->streams[i].screen);
+        renderer_done(&l->streams[i].renderer);
     }
     free(l);
     return NULL;
@@ -124,15 +63,12 @@ feed(struct live *l, const void *data, size_t size, const struct rein_piece *pie
 
     buf_clear(&s->text);
     if (size == 0) {
-        decoder_end(&s->decoder, /* more= */ 0);
-        settle(l, s);
+        (void)renderer_end(&s->renderer, /* more= */ 0);
         return s;
     }
-    if (piece->skipped_bytes > 0) {
-        decoder_gap(&s->decoder, piece->skipped_bytes);
-        settle(l, s);
-    }
-    decoder_feed(&s->decoder, data, size);
+    if (piece->skipped_bytes > 0)
+        renderer_gap(&s->renderer, piece->skipped_bytes);
+    renderer_feed(&s->renderer, data, size);
     s->stream = piece->stream;
     s->cursor = piece->cursor;
     return s;
@@ -141,13 +77,11 @@ feed(struct live *l, const void *data, size_t size, const struct rein_piece *pie
 int live_text(
     void *userdata, const void *data, size_t size, const struct rein_piece *piece, struct buf *ret)
 {
-    struct live *l = userdata;
-    const struct live_stream *s = feed(l, data, size, piece);
+    const struct live_stream *s = feed(userdata, data, size, piece);
+    int r = renderer_error(&s->renderer);
 
     buf_add(ret, s->text.data, s->text.len);
-    if (l->render == TEXT_CLEAN && s->screen.error)
-        return s->screen.error;
-    return buf_error(&s->text);
+    return r < 0 ? r : buf_error(&s->text);
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -166,7 +100,8 @@ static const char *stream_name(int stream)
 static int add_event(const struct live_stream *s, struct buf *ret)
 {
     /* bytes of an unfinished character are not part of the text, so the cursor is before them */
-    uint64_t held = s->decoder.offset - decoder_offset(&s->decoder);
+    const struct decoder *decoder = &s->renderer.decoder;
+    uint64_t held = decoder->offset - decoder_offset(decoder);
     char *line;
     size_t len;
 

@@ -7,15 +7,16 @@
 #define REIN_CLI_LIVE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/buf.h"
 #include "rein.h"
 
 struct live;
 
-/* render: enum text_render, for live_text(); encoding: enum text_encoding. NULL when there is no
- * memory. */
-struct live *live_new(int render, int encoding);
+/* render: enum text_render, for live_text(); encoding: enum text_encoding; at_start: what comes is
+ * the beginning of the output. NULL when there is no memory. */
+struct live *live_new(int render, int encoding, bool at_start);
 struct live *live_free(struct live *l); /* always returns NULL */
 
 /* Two producers for struct pump, one of which is to be used; userdata is the struct live. The text

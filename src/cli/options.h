@@ -28,6 +28,14 @@ enum verb_bit {
     VERB_CONFIG = 0x4,
     VERB_COMPLETION = 0x8,
     VERB_HELP = 0x10,
+    VERB_START = 0x20,
+    VERB_PS = 0x40,
+    VERB_OUTPUT = 0x80,
+    VERB_WAIT = 0x100,
+    VERB_STOP = 0x200,
+    VERB_SEND = 0x400,
+    VERB_RM = 0x800,
+    VERB_GC = 0x1000,
 };
 
 enum option_id {
@@ -56,9 +64,27 @@ enum option_id {
     OPT_CPU_TIME,
     OPT_PROCS,
     OPT_FILE_SIZE,
+    OPT_DETACH,
+    OPT_OWNER,
+    OPT_SESSION,
+    OPT_NOTIFY,
+    /* of the verbs for jobs that are there: what to do, in this call */
+    OPT_ALL,
+    OPT_ONLY_SESSION,
+    OPT_LINES,
+    OPT_SINCE,
+    OPT_FOLLOW,
+    OPT_GREP,
+    OPT_FOR,
+    OPT_ANY,
+    OPT_WAIT_TIMEOUT,
+    OPT_STOP_GRACE,
+    OPT_EOF,
+    OPT_LINE,
+    OPT_SIGNAL,
     OPT_HELP,
     /* known, but refused by this version */
-    OPT_SESSION,
+    OPT_SESSION_LATER,
     OPT_PRELUDE,
     OPT_DISK,
     OPT_SANDBOX,
@@ -67,8 +93,8 @@ enum option_id {
     OPT_RO,
     OPT_RW,
     OPT_HIDE,
-    OPT_DETACH,
-    OPT_OWNER,
+    OPT_DETACH_LATER,
+    OPT_OWNER_LATER,
     OPT_GATE,
     OPT_APPROVE,
     OPT_YES,
@@ -92,6 +118,7 @@ enum option_kind {
 enum option_group {
     GROUP_TIME,
     GROUP_WHAT,
+    GROUP_BACKGROUND,
     GROUP_ENVIRONMENT,
     GROUP_INPUT,
     GROUP_OUTPUT,
@@ -113,7 +140,7 @@ struct option {
     char short_name;   /* or 0 */
     uint8_t kind;      /* enum option_kind */
     uint8_t group;     /* enum option_group */
-    uint8_t verbs;     /* enum verb_bit */
+    uint32_t verbs;    /* enum verb_bit; a name may stand for several options of different verbs */
     uint8_t flags;     /* OPTION_* */
     int format;        /* KIND_FORMAT: enum output_format */
     uint64_t min;      /* KIND_SIZE, KIND_COUNT: the smallest value */
@@ -171,10 +198,10 @@ struct repeated_value {
  * belong to .owned. */
 struct settings {
     int64_t timeout_ns, grace_ns, cpu_time_ns;
-    uint64_t output_limit, show, memory, procs, file_size;
+    uint64_t output_limit, show, memory, procs, file_size, owner, lines, since;
     int after, env_profile, on_output_limit, render, encoding, format;
-    bool split, shell, list, help;
-    const char *cwd, *name, *stdin_from, *code;
+    bool split, shell, list, help, detach, all, follow, any, eof, line;
+    const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal;
     char **env; /* of -e and --env-keep, in the order given */
     int pass_fds[PASS_FDS_MAX];
     size_t n_pass_fds;

@@ -17,6 +17,14 @@ int print_text(const char *data, size_t len, struct rein_error **reterr)
     return 0;
 }
 
+int print_json_line(json_t *take_value, struct rein_error **reterr)
+{
+    size_t len;
+    auto_free char *line = json_line_take(take_value, &len);
+
+    return line ? print_text(line, len, reterr) : rein_oom(reterr);
+}
+
 void print_error_json(const struct rein_error *error)
 {
     size_t len;

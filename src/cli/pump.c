@@ -50,7 +50,8 @@ static void drop_output(struct pump *p)
 static void lose_reader(struct pump *p)
 {
     drop_output(p);
-    (void)rein_stop(p->job, 0);
+    if (!p->follows)
+        (void)rein_stop(p->job, 0);
 }
 
 static bool job_has_ended(struct pump *p)
@@ -68,6 +69,10 @@ static void take_signals(struct pump *p)
 {
     int number;
 
+    if (p->follows && (p->stop_signal = signals_take(p->signal_fd)) > 0) {
+        drop_output(p);
+        return;
+    }
     while ((number = signals_take(p->signal_fd)) > 0) {
         p->give_up = p->give_up || p->stop_signal || job_has_ended(p);
         if (!p->stop_signal)
@@ -204,6 +209,8 @@ static int wait_for_news(struct pump *p)
     bool waits = p->pending_size > 0 || p->idle;
 
     watch_sinks(p, fds);
+    if (p->follows && p->reader_gone)
+        waits = false;
     if (p->pending_size == 0 && p->idle)
         fds[WATCH_JOB].fd = rein_job_fd(p->job);
     if (poll(fds, WATCH_MAX, waits ? -1 : 0) < 0)
@@ -235,7 +242,7 @@ int pump_run(struct pump *p, struct rein_result *ret)
     for (;;) {
         int r = take_step(p, ret);
 
-        if (r < 0 || p->ended)
+        if (r < 0 || p->ended || (p->follows && p->reader_gone))
             return r;
         r = wait_for_news(p);
         if (r < 0)

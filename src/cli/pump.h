@@ -29,11 +29,15 @@ struct pump {
     bool copies;            /* read the output and pass it on */
     pump_producer producer; /* or NULL: bytes as they are */
     void *userdata;
+    bool
+        follows; /* the job is none of ours: a signal or a lost reader ends the loop, not the job */
     bool one_sink; /* what the producer makes of standard error goes to standard output, too */
 
     int stop_signal;   /* the first signal that asked for the end, or 0 */
     int write_error;   /* negative errno of a write that failed, other than for want of a reader */
     int failed_stream; /* index of the sink that it happened to */
+
+    bool ended; /* the job; everything was delivered */
 
     /* the rest is the loop's own */
     char *chunk;
@@ -43,14 +47,15 @@ struct pump {
     int pending_sink;
     uint64_t lost_bytes; /* dropped by the output limit before they could be read */
     int ends_told;       /* sinks for which the producer knows the end */
-    bool output_ended, ended, idle, give_up, reader_gone;
+    bool output_ended, idle, give_up, reader_gone;
 };
 
 /* Prepares for a job that was started. 0, -ENOMEM or another negative errno. */
 int pump_open(struct pump *p, rein_job *job, bool copies);
 void pump_done(struct pump *p);
 
-/* Runs to the job's end and fills *ret. 0 or a negative errno. */
+/* Runs to the job's end and fills *ret; .ended tells whether it came to that, which only .follows
+ * leaves open. 0 or a negative errno. */
 int pump_run(struct pump *p, struct rein_result *ret);
 
 /* Writes a text to sinks[sink], before or after the loop; signals count as in the loop. */

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io-util.h"
+#include "visible.h"
 
 enum tone { TONE_PLAIN, TONE_WARNING, TONE_ERROR };
 
@@ -29,32 +30,6 @@ static int wants_colour(void)
     return isatty(STDERR_FILENO);
 }
 
-/* True for C0, DEL and, as UTF-8, C1: what a terminal may take for an order. */
-static int is_control(const unsigned char *p, size_t left)
-{
-    if (*p < 0x20 || *p == 0x7f)
-        return 1;
-    return *p == 0xc2 && left > 1 && p[1] >= 0x80 && p[1] <= 0x9f;
-}
-
-static void add_visible(struct buf *b, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        size_t n = *p == 0xc2 && is_control(p, left) ? 2 : 1;
-
-        if (is_control(p, left))
-            for (size_t i = 0; i < n; i++)
-                buf_add_format(b, "\\x%02x", p[i]);
-        else
-            buf_add(b, p, n);
-        p += n;
-        left -= n;
-    }
-}
-
 /* One write for one line, so that lines of several processes do not mix. */
 static void write_line(enum tone tone, const char *text)
 {
@@ -62,7 +37,7 @@ static void write_line(enum tone tone, const char *text)
     int colour = wants_colour();
 
     buf_add_format(&line, "%srein:%s ", colour ? colours[tone] : "", colour ? "\033[0m" : "");
-    add_visible(&line, text);
+    visible_add(&line, text);
     buf_add_char(&line, '\n');
     if (buf_error(&line) == 0)
         (void)io_write_all(STDERR_FILENO, line.data, line.len);

@@ -33,6 +33,14 @@ const struct verb *verb_table(size_t *ret_count);
 
 int verb_run(struct call *call, struct rein_error **reterr);
 int verb_code(struct call *call, struct rein_error **reterr);
+int verb_start(struct call *call, struct rein_error **reterr);
+int verb_ps(struct call *call, struct rein_error **reterr);
+int verb_output(struct call *call, struct rein_error **reterr);
+int verb_wait(struct call *call, struct rein_error **reterr);
+int verb_stop(struct call *call, struct rein_error **reterr);
+int verb_send(struct call *call, struct rein_error **reterr);
+int verb_rm(struct call *call, struct rein_error **reterr);
+int verb_gc(struct call *call, struct rein_error **reterr);
 int verb_config(struct call *call, struct rein_error **reterr);
 int verb_completion(struct call *call, struct rein_error **reterr);
 int verb_help(struct call *call, struct rein_error **reterr);

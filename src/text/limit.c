@@ -105,6 +105,13 @@ void limiter_gap(struct limiter *l)
     part_clear(&l->tail);
 }
 
+void limiter_skip(struct limiter *l)
+{
+    l->head_is_full = 1;
+    l->dropped = 1;
+    part_clear(&l->tail);
+}
+
 /* ---- measuring --------------------------------------------------------------------------- */
 
 /* Lengths in what the limit counts. */
@@ -181,6 +188,18 @@ static void add_path(struct buf *b, const char *path)
     }
 }
 
+void limit_add_line(struct buf *b, uint64_t bytes, const char *path, int kept)
+{
+    buf_add_str(b, "[… ");
+    add_grouped(b, bytes);
+    buf_add_str(b, " bytes omitted");
+    if (path) {
+        buf_add_str(b, kept ? "; kept output: " : "; full output: ");
+        add_path(b, path);
+    }
+    buf_add_str(b, " …]");
+}
+
 /* Appends the line without its LF. */
 static void
 add_line(const struct limiter *l, struct buf *b, enum form form, uint64_t bytes, const char *path)
@@ -191,14 +210,7 @@ add_line(const struct limiter *l, struct buf *b, enum form form, uint64_t bytes,
         buf_add_str(b, "…");
         return;
     }
-    buf_add_str(b, "[… ");
-    add_grouped(b, bytes);
-    buf_add_str(b, " bytes omitted");
-    if (form == FORM_PATH && path) {
-        buf_add_str(b, l->gap ? "; kept output: " : "; full output: ");
-        add_path(b, path);
-    }
-    buf_add_str(b, " …]");
+    limit_add_line(b, bytes, form == FORM_PATH ? path : NULL, l->gap);
 }
 
 /* Chooses the form. *ret_len is how much it takes at most, with a LF before and after it. */
@@ -278,7 +290,7 @@ struct cuts {
 static struct cuts choose_cuts(const struct limiter *l, size_t room)
 {
     struct cuts c = {.tail = l->gap || l->dropped ? &l->tail : &l->head};
-    size_t head = room / 4, tail_all;
+    size_t head = l->keep_end ? 0 : room / 4, tail_all;
 
     if (l->gap) {
         tail_all = l->dropped ? room : MIN(part_measure(l, &l->tail), room);

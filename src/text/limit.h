@@ -44,8 +44,9 @@ struct limiter {
     struct limit_part head; /* the first `size` bytes, up to a gap */
     struct limit_part tail; /* what came last after that */
     int head_is_full;
-    int dropped; /* bytes between head and tail were let go */
-    int gap;     /* the log lost bytes */
+    int dropped;  /* bytes between head and tail were let go */
+    int gap;      /* the log lost bytes */
+    int keep_end; /* no head, where a cut is needed; may be set after limiter_init() */
 };
 
 /* What is missing, as input offsets; both 0 when nothing is. */
@@ -60,6 +61,9 @@ void limiter_add(struct limiter *l, const struct span *s);
 /* Bytes are missing in the log between what was and what will be added. */
 void limiter_gap(struct limiter *l);
 
+/* Bytes between what was and what will be added are left out by the caller's choice. */
+void limiter_skip(struct limiter *l);
+
 /* Will anything be missing? */
 int limiter_omits(const struct limiter *l);
 
@@ -71,5 +75,9 @@ int limiter_finish(struct limiter *l,
                    const char *path,
                    struct buf *ret,
                    struct limit_omitted *ret_omitted);
+
+/* Appends the line about so many missing bytes, without a LF. kept: the log itself lost them. path
+ * may be NULL. */
+void limit_add_line(struct buf *b, uint64_t bytes, const char *path, int kept);
 
 #endif

@@ -31,6 +31,7 @@ struct text_options {
     size_t limit; /* what the text may have at most, the line about what is missing included; 0:
                      everything, which fails with -EFBIG where the text has 2 GiB */
     int limit_in_chars;
+    int keep_end; /* what is too much is left out at the beginning: no head */
 };
 
 typedef struct text text;
@@ -56,6 +57,9 @@ void text_feed(text *t, const void *data, size_t len);
 
 /* The log itself lost that many bytes here. */
 void text_gap(text *t, uint64_t bytes);
+
+/* That many bytes are there, but will not be fed: what is too much for the limit anyway. */
+void text_skip(text *t, uint64_t bytes);
 
 /* No more will be fed. With `more` the job goes on writing: a character or escape sequence that is
  * unfinished at the end is left for later, and the cursor stays before it (before a sequence of at

@@ -224,6 +224,45 @@ json_t *result_json(const struct rein_result *result, const struct result_text *
     return o.json;
 }
 
+json_t *short_result_json(const struct rein_result *result)
+{
+    struct object o = {.json = json_object()};
+
+    set(&o, "process_id", json_text(result->process_id));
+    set(&o, "pid", json_integer(result->pid));
+    set_status(&o, result);
+    set_request(&o, result);
+    set(&o, "session", json_text(result->session));
+    set_bytes(&o, "output_bytes", result->output_bytes);
+    set(&o, "usage", usage(result));
+    return o.json;
+}
+
+/* Who ended a tree has left nothing of it; what ended by itself may have left something, which was
+ * killed or was to be kept. */
+bool result_is_stopped(const struct rein_result *result)
+{
+    bool by_itself = result->reason == REIN_REASON_EXIT || result->reason == REIN_REASON_SIGNAL;
+
+    return !result->running && (by_itself || result->n_left_running == 0);
+}
+
+json_t *stop_json(const struct rein_result *result, const char *warning)
+{
+    struct object o = {.json = json_object()};
+    struct result_text nothing = {0};
+    json_t *all = warnings(result, &nothing);
+
+    if (warning && all)
+        (void)json_array_append_new(all, json_text(warning));
+    set(&o, "process_id", json_text(result->process_id));
+    set_status(&o, result);
+    set(&o, "success", json_boolean(result_is_stopped(result)));
+    set(&o, "left_running", left_running(result));
+    set(&o, "warnings", all);
+    return o.json;
+}
+
 json_t *error_json(const struct rein_error *error)
 {
     struct object o = {.json = json_object()};

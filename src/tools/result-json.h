@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/macro.h"
 #include "rein.h"
 #include "text/text.h"
 
@@ -37,6 +38,14 @@ struct result_view {
     int encoding;   /* enum text_encoding */
     uint64_t limit; /* bytes of text, head and tail, of both streams together; 0: everything */
     bool split;     /* the job has two streams */
+    bool keep_end;  /* what is beyond the limit is left out at the beginning */
+};
+
+/* Which part of the output. */
+struct result_range {
+    uint64_t begin, end; /* offsets in the log; end: UINT64_MAX for all there is */
+    uint64_t skip;       /* bytes after begin that are certainly beyond the limit; not read */
+    bool more;           /* the job goes on writing: an unfinished character is left for later */
 };
 
 struct result_text {
@@ -58,8 +67,31 @@ int result_text_read(const struct result_source *source,
                      struct result_text *ret,
                      struct rein_error **reterr);
 
+/* The same of a part of the output, of a job that may be running. */
+int result_text_read_range(const struct result_source *source,
+                           const struct result_view *view,
+                           const struct result_range *range,
+                           struct rein_result *result,
+                           struct result_text *ret,
+                           struct rein_error **reterr);
+
+/* The text of a job about which nothing is to be shown. -ENOMEM. */
+int result_text_empty(bool split, struct result_text *ret);
+
+/* Appends a warning. 0 or -ENOMEM. */
+int result_text_warn(struct result_text *shown, const char *format, ...) REIN_PRINTF(2, 3);
+
+/* "utf-8", "gbk", …, "mixed": one word for both streams of a split job. */
+const char *result_text_encoding(const struct result_text *shown);
+
 /* A new reference, or NULL when there is no memory. */
 json_t *result_json(const struct rein_result *result, const struct result_text *shown);
+json_t *short_result_json(const struct rein_result *result); /* for lists: no output, no details */
+json_t *stop_json(const struct rein_result *result, const char *warning); /* warning: or NULL */
+
+/* Has the job ended, with nothing of its tree alive that was to be ended? */
+bool result_is_stopped(const struct rein_result *result);
+
 json_t *error_json(const struct rein_error *error);
 
 /* The object as one line with its newline; takes over the reference. NULL when there is no memory,

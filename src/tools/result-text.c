@@ -10,9 +10,8 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/strv.h"
+#include "log-walk.h"
 #include "result-json.h"
-
-#define READ_CHUNK (64u << 10)
 
 enum { STREAM_OUT, STREAM_ERR, STREAM_MAX };
 
@@ -50,32 +49,34 @@ struct result_source result_source_of_job(rein_job *job)
 struct making {
     const struct result_source *source;
     const struct result_view *view;
+    const struct result_range *range;
     text *streams[STREAM_MAX];
     size_t n_streams;
-    uint64_t gap_bytes; /* lost by the log */
-    uint64_t offset;
-    char *chunk;
+    uint64_t fed[STREAM_MAX]; /* bytes of each stream, with what the log lost and what is skipped */
+    uint64_t gap_bytes;       /* of those the ones that count for each stream */
+    uint64_t offset;          /* in the log */
 };
 
 static void making_done(struct making *m)
 {
     for (size_t i = 0; i < m->n_streams; i++)
         m->streams[i] = text_free(m->streams[i]);
-    free(m->chunk);
 }
 
 static int making_init(struct making *m)
 {
-    struct text_options options = {.render = m->view->render, .encoding = m->view->encoding};
+    struct text_options options = {
+        .render = m->view->render, .encoding = m->view->encoding, .keep_end = m->view->keep_end};
+    uint64_t first = 0;
     size_t n = m->view->split ? STREAM_MAX : 1;
 
     if (m->view->limit > 0) /* what is left of a limit must not become 0, which means none */
         options.limit = (size_t)MAX(m->view->limit / n, UINT64_C(1));
-    m->chunk = malloc(READ_CHUNK);
-    if (!m->chunk)
-        return -ENOMEM;
+    if (n == 1) /* two texts count their own bytes each */
+        first = m->range->begin;
+    m->offset = m->range->begin;
     while (m->n_streams < n) {
-        int r = text_new(&options, 0, &m->streams[m->n_streams]);
+        int r = text_new(&options, first, &m->streams[m->n_streams]);
 
         if (r < 0)
             return r;
@@ -84,41 +85,49 @@ static int making_init(struct making *m)
     return 0;
 }
 
-static size_t stream_of(const struct making *m, const struct rein_piece *piece)
-{
-    return m->n_streams > 1 && piece->stream == REIN_STREAM_STDERR ? STREAM_ERR : STREAM_OUT;
-}
-
 /* Which stream lost what the log dropped is not known: the gap stands in each. */
-static void feed_gap(struct making *m, uint64_t bytes)
+static void feed_gap(struct making *m, uint64_t bytes, void (*feed)(text *t, uint64_t bytes))
 {
     m->gap_bytes += bytes;
-    for (size_t i = 0; i < m->n_streams; i++)
-        text_gap(m->streams[i], bytes);
+    m->offset += bytes;
+    for (size_t i = 0; i < m->n_streams; i++) {
+        feed(m->streams[i], bytes);
+        m->fed[i] += bytes;
+    }
+}
+
+static int visit_gap(void *userdata, uint64_t offset, uint64_t bytes)
+{
+    feed_gap(userdata, bytes, text_gap);
+    return 0;
+}
+
+static int visit_bytes(void *userdata, int stream, uint64_t offset, const char *data, size_t len)
+{
+    struct making *m = userdata;
+    size_t i = m->n_streams > 1 && stream == REIN_STREAM_STDERR ? STREAM_ERR : STREAM_OUT;
+
+    text_feed(m->streams[i], data, len);
+    m->fed[i] += len;
+    m->offset = offset + len;
+    return 0;
 }
 
 static int feed_all(struct making *m)
 {
-    for (;;) {
-        struct rein_piece piece = {0};
-        ssize_t n =
-            m->source->read_at(m->source->userdata, m->offset, m->chunk, READ_CHUNK, &piece);
+    struct log_visitor visitor = {.bytes = visit_bytes, .gap = visit_gap, .userdata = m};
 
-        if (n < 0)
-            return (int)n;
-        if (piece.skipped_bytes > 0) {
-            feed_gap(m, piece.skipped_bytes);
-            m->offset = piece.cursor; /* the gap may be the end */
-        }
-        if (n == 0)
-            return 0;
-        text_feed(m->streams[stream_of(m, &piece)], m->chunk, (size_t)n);
-        m->offset = piece.cursor;
-    }
+    feed_gap(m, m->range->skip, text_skip);
+    return log_walk(m->source, m->offset, m->range->end, &visitor, NULL);
 }
 
-static int add_warning(struct result_text *ret, const char *format, ...) REIN_PRINTF(2, 3);
-static int add_warning(struct result_text *ret, const char *format, ...)
+static void end_all(struct making *m)
+{
+    for (size_t i = 0; i < m->n_streams; i++)
+        text_end(m->streams[i], m->range->more);
+}
+
+int result_text_warn(struct result_text *shown, const char *format, ...)
 {
     char *line = NULL;
     va_list ap;
@@ -127,7 +136,7 @@ static int add_warning(struct result_text *ret, const char *format, ...)
     va_start(ap, format);
     n = vasprintf(&line, format, ap);
     va_end(ap);
-    return strv_add_take(&ret->warnings, n < 0 ? NULL : line);
+    return strv_add_take(&shown->warnings, n < 0 ? NULL : line);
 }
 
 /* What is cut must be to be had whole somewhere, and be cut for a reason that the caller knows. */
@@ -142,50 +151,31 @@ static int prepare_cut(struct making *m, struct rein_result *result, struct resu
     if (!cut)
         return 0;
     if (m->view->limit > TEXT_LIMIT_MAX)
-        r = add_warning(ret, "%" PRIu64 " bytes were to be shown, at most %d are", m->view->limit,
-                        TEXT_LIMIT_MAX);
+        r = result_text_warn(ret, "%" PRIu64 " bytes were to be shown, at most %d are",
+                             m->view->limit, TEXT_LIMIT_MAX);
     if (r == 0 && !result->log_file && m->source->keep(m->source->userdata, result, &error) < 0)
-        r = add_warning(ret, "output that is not shown is lost: %s", error->message);
+        r = result_text_warn(ret, "output that is not shown is lost: %s", error->message);
     return r;
 }
 
 /* ---- one description for both texts ------------------------------------------------------- */
 
-/* Is byte number `bytes` of a stream among the next n, of which *seen came before? If not they have
- * come, too. */
-static bool passes(uint64_t bytes, uint64_t n, uint64_t *seen)
-{
-    if (bytes < *seen + n)
-        return true;
-    *seen += n;
-    return false;
-}
-
 /* A text of a split job counts its own bytes, and what the log lost. Finds where in the log its
  * byte number `bytes` is. */
 static int find_in_log(struct making *m, size_t stream, uint64_t bytes, uint64_t *ret)
 {
-    uint64_t seen = 0;
-    uint64_t offset = 0;
+    static const int names[STREAM_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+    uint64_t skip = m->range->skip;
 
-    for (;;) {
-        struct rein_piece piece = {0};
-        ssize_t n = m->source->read_at(m->source->userdata, offset, m->chunk, READ_CHUNK, &piece);
-
-        if (n < 0)
-            return (int)n;
-        if (passes(bytes, piece.skipped_bytes, &seen))
-            break;
-        offset += piece.skipped_bytes;
-        if (n == 0 || (stream_of(m, &piece) == stream && passes(bytes, (uint64_t)n, &seen)))
-            break;
-        offset = piece.cursor;
+    if (bytes < skip) {
+        *ret = m->range->begin + bytes;
+        return 0;
     }
-    *ret = offset + (bytes - seen);
-    return 0;
+    return log_find_stream_byte(m->source, m->range->begin + skip, names[stream], bytes - skip,
+                                ret);
 }
 
-static const char *joint_encoding(const struct result_text *t)
+const char *result_text_encoding(const struct result_text *t)
 {
     const char *out = t->streams[STREAM_OUT].encoding;
     const char *err = t->streams[STREAM_ERR].encoding;
@@ -195,6 +185,28 @@ static const char *joint_encoding(const struct result_text *t)
     if (t->streams[STREAM_OUT].len == 0)
         return err;
     return strcmp(out, "binary") == 0 || strcmp(err, "binary") == 0 ? "binary" : "mixed";
+}
+
+/* Behind everything, or before what a text has left for later. */
+static int find_cursor(struct making *m, const struct result_text *t, uint64_t *ret)
+{
+    *ret = m->offset;
+    for (size_t i = 0; i < t->n_streams; i++) {
+        uint64_t at = t->streams[i].cursor;
+        int r;
+
+        if (t->n_streams == 1) {
+            *ret = at;
+            return 0;
+        }
+        if (at >= m->fed[i])
+            continue;
+        r = find_in_log(m, i, at, &at);
+        if (r < 0)
+            return r;
+        *ret = MIN(*ret, at);
+    }
+    return 0;
 }
 
 static int sum_up(struct making *m, struct result_text *ret)
@@ -219,9 +231,8 @@ static int sum_up(struct making *m, struct result_text *ret)
     }
     if (n_gaps > 1) /* the log's own gap is in both */
         ret->omitted_bytes -= m->gap_bytes;
-    ret->cursor = m->offset;
-    ret->encoding = joint_encoding(ret);
-    return 0;
+    ret->encoding = result_text_encoding(ret);
+    return find_cursor(m, ret, &ret->cursor);
 }
 
 static int finish(struct making *m, const char *log_file, struct result_text *ret)
@@ -236,20 +247,23 @@ static int finish(struct making *m, const char *log_file, struct result_text *re
     return sum_up(m, ret);
 }
 
-int result_text_read(const struct result_source *source,
-                     const struct result_view *view,
-                     struct rein_result *result,
-                     struct result_text *ret,
-                     struct rein_error **reterr)
+int result_text_read_range(const struct result_source *source,
+                           const struct result_view *view,
+                           const struct result_range *range,
+                           struct rein_result *result,
+                           struct result_text *ret,
+                           struct rein_error **reterr)
 {
-    struct making m = {.source = source, .view = view};
+    struct making m = {.source = source, .view = view, .range = range};
     int r = making_init(&m);
 
     *ret = (struct result_text){0};
     if (r == 0)
         r = feed_all(&m);
-    if (r == 0)
+    if (r == 0) {
+        end_all(&m);
         r = prepare_cut(&m, result, ret);
+    }
     if (r == 0)
         r = finish(&m, result->log_file, ret);
     making_done(&m);
@@ -257,6 +271,30 @@ int result_text_read(const struct result_source *source,
         result_text_done(ret);
         return rein_fail(reterr, r, "internal", "output", "cannot read the output: %s",
                          strerror(-r));
+    }
+    return 0;
+}
+
+int result_text_read(const struct result_source *source,
+                     const struct result_view *view,
+                     struct rein_result *result,
+                     struct result_text *ret,
+                     struct rein_error **reterr)
+{
+    static const struct result_range everything = {.end = UINT64_MAX};
+
+    return result_text_read_range(source, view, &everything, result, ret, reterr);
+}
+
+int result_text_empty(bool split, struct result_text *ret)
+{
+    *ret = (struct result_text){.n_streams = split ? STREAM_MAX : 1, .encoding = "utf-8"};
+    for (size_t i = 0; i < ret->n_streams; i++) {
+        ret->streams[i] = (struct text_result){.text = strdup(""), .encoding = "utf-8"};
+        if (!ret->streams[i].text) {
+            result_text_done(ret);
+            return -ENOMEM;
+        }
     }
     return 0;
 }
