@@ -206,6 +206,17 @@ static inline const char *names_in(const char *path)
     return names;
 }
 
+/* The last of a supervisor, after the news of the end, is to let go of the lock. */
+static inline void wait_unlocked(const char *id)
+{
+    auto_close int dir_fd = open(job_path(id, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    assert_true(dir_fd >= 0);
+    for (int i = 0; i < PATIENCE_MS && store_is_locked(dir_fd); i++)
+        (void)poll(NULL, 0, 1);
+    assert_false(store_is_locked(dir_fd));
+}
+
 /* How many jobs there are in the list. */
 static inline size_t count_jobs(void)
 {

@@ -200,6 +200,23 @@ static void test_unknown_and_malformed_ids(void **state)
         check_unknown(ids[i]);
 }
 
+/* Not even when there is a job behind such a name. */
+static void test_no_way_around_the_ids(void **state)
+{
+    static const char *const names[] = {"DEADBEEF", "012345678", "../moved", "../../elsewhere"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        rein_job *job = start_stay(0);
+        struct id id = id_of(job);
+
+        end_job(job);
+        assert_int_equal(rename(job_path(id.text, ""), job_path(names[i], "")), 0);
+        check_unknown(names[i]);
+        check_unknown(id.text);
+    }
+    assert_int_equal(count_jobs(), 0);
+}
+
 static void test_arguments(void **state)
 {
     struct rein_error *error = NULL;
@@ -557,6 +574,7 @@ int main(int argc, char **argv)
         background_test(test_output_is_on_the_disk_while_it_runs),
         background_test(test_failed_start_leaves_nothing),
         background_test(test_unknown_and_malformed_ids),
+        background_test(test_no_way_around_the_ids),
         background_test(test_arguments),
         background_test(test_every_handle_tells_the_same),
         background_test(test_other_processes_read_it),
