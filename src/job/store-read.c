@@ -198,26 +198,27 @@ static void get_bytes(const char *text, char *buf, size_t size)
     buf[n] = '\0';
 }
 
-static int get_left(const json_t *o, rein_job *job, struct wire_exit *e)
+/* The caller frees *ret, also after a failure. */
+static int get_left(const json_t *o, struct wire_exit *e, struct wire_left **ret)
 {
     const json_t *array = json_object_get(o, "left");
     size_t n = json_array_size(array);
 
     if (!json_is_array(array) || n > WIRE_LEFT_MAX || n > e->n_left)
         return -EBADMSG;
-    free(job->left);
-    job->left = calloc(MAX(n, (size_t)1), sizeof(job->left[0]));
-    if (!job->left)
+    *ret = calloc(MAX(n, (size_t)1), sizeof(**ret));
+    if (!*ret)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         const json_t *entry = json_array_get(array, i);
         const char *command = json_string_value(json_object_get(entry, "command"));
+        struct wire_left *left = &(*ret)[i];
         int64_t pid;
 
         if (!command || get_integer(entry, "pid", 0, INT32_MAX, &pid) < 0)
             return -EBADMSG;
-        job->left[i].pid = (int32_t)pid;
-        get_bytes(command, job->left[i].command, sizeof(job->left[i].command));
+        left->pid = (int32_t)pid;
+        get_bytes(command, left->command, sizeof(left->command));
     }
     e->n_left_named = (uint32_t)n;
     return 0;
@@ -226,14 +227,17 @@ static int get_left(const json_t *o, rein_job *job, struct wire_exit *e)
 int store_parse_end(rein_job *job, const char *text, size_t size)
 {
     auto_json json_t *o = NULL;
+    auto_free struct wire_left *left = NULL;
     struct wire_exit e = {.type = WIRE_EXIT};
     int r = load(text, size, &o);
 
     if (r < 0)
         return r;
     if ((r = get_reason(o, &e)) < 0 || (r = get_status(o, &e)) < 0 ||
-        (r = get_numbers(o, &e)) < 0 || (r = get_left(o, job, &e)) < 0)
+        (r = get_numbers(o, &e)) < 0 || (r = get_left(o, &e, &left)) < 0)
         return r;
+    free(job->left);
+    job->left = TAKE_PTR(left);
     job->exit = e;
     job->log = e.log;
     job->ended = 1;
