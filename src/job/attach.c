@@ -32,17 +32,19 @@ static int no_such_job(const char *id, struct rein_error **reterr)
 
 /* ---- the control socket ------------------------------------------------------------------- */
 
-/* Socket paths have 108 bytes, stores any length: the name goes by way of a descriptor. */
+/* Socket paths have 108 bytes, stores any length: the name goes by way of a descriptor. Without
+ * waiting: -EAGAIN when too many others do. */
 static int connect_control(int dir_fd, int *ret_fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    auto_close int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    auto_close int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -errno;
     (void)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", dir_fd);
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
         return -errno;
+    (void)fcntl(fd, F_SETFL, 0);
     *ret_fd = fd_above_stdio(TAKE_FD(fd));
     return 0;
 }

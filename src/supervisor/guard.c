@@ -64,12 +64,14 @@ static void fail_start(struct supervisor *s, enum wire_step step, int err)
 /* A job of the background is in the store before it is started, and visible there afterwards. */
 static int begin(struct supervisor *s, enum wire_step *ret_step)
 {
-    int r = is_background(s) ? store_begin(s, ret_step) : 0;
+    if (is_background(s)) {
+        int r = store_begin(s, ret_step);
 
-    if (r < 0)
-        return r;
-    if (is_background(s))
+        if (r < 0)
+            return r;
         log_move_to_store(s);
+        (void)setsid(); /* the starter's terminal and its end are none of our business */
+    }
     s->started_ns = time_mono_ns();
     return spawn_main(s, ret_step);
 }

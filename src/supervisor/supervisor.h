@@ -20,7 +20,7 @@
 #define CHUNK_SIZE (64u << 10) /* one read of a pipe */
 #define DRAIN_MAX (1u << 20)   /* bytes taken from one pipe before other events are looked at */
 #define INPUT_BUFFER_MAX (128u << 10) /* standard input that the job has not read yet */
-#define CLIENTS_MAX 128               /* who talks to the supervisor at the same time */
+#define CLIENTS_MAX 512               /* who talks to the supervisor at the same time */
 
 /* The plan, unpacked. All pointers lead into the message that was received. */
 struct plan {

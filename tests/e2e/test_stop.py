@@ -367,13 +367,15 @@ class KilledFromOutside(ReinTest):
     def test_supervisor_and_guard_are_killed(self):
         """Nobody is left to look after the tree, but the main process dies with its parent."""
         m = self.marker(98713)
-        p = self.spawn('run', '--json', '--', 'sleep', m)
+        p = self.spawn('run', '--jsonl', '--', 'sleep', m)
+        self.read_some(p.stdout, b'"started"')
         (main,) = self.wait_running('sleep', m)
         for pid in reversed(chain_between(p.pid, main)):
             os.kill(pid, signal.SIGKILL)
         o = self.finish(p, 5 * SLOW)
         self.assert_gone(m, within=2)
-        self.assert_ended(o, 'lost')
+        self.assertEqual((o.events[-1]['reason'], o.events[-1]['exit_code'], o.rc),
+                         ('lost', None, 125), str(o))
 
     def main_process(self, p, m):
         """A shell with the marker, none of whose ancestors up to rein has it."""
