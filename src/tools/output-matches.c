@@ -16,7 +16,10 @@
 
 enum { STREAMS_MAX = 2 };
 
-static const int stream_names[STREAMS_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+static int stream_name(size_t i)
+{
+    return i == 0 ? REIN_STREAM_STDOUT : REIN_STREAM_STDERR;
+}
 
 /* A line that matched. Its place is counted in bytes of its stream. */
 struct match {
@@ -63,7 +66,7 @@ static int log_offset(const struct search *s, size_t stream, uint64_t bytes, uin
     *ret = s->begin + bytes;
     if (s->n_streams == 1)
         return 0;
-    return log_find_stream_byte(s->source, s->begin, stream_names[stream], bytes, ret);
+    return log_find_stream_byte(s->source, s->begin, stream_name(stream), bytes, ret);
 }
 
 static void note_omitted(struct search *s, uint64_t offset, uint64_t bytes)
@@ -273,7 +276,7 @@ static int trim_to_cursor(struct search *s, uint64_t cursor)
     for (size_t i = 0; s->pages && s->n_streams > 1 && i < s->n_streams; i++) {
         struct search_stream *one = &s->streams[i];
         uint64_t bytes;
-        int r = log_count_stream_bytes(s->source, s->begin, cursor, stream_names[i], &bytes);
+        int r = log_count_stream_bytes(s->source, s->begin, cursor, stream_name(i), &bytes);
 
         if (r < 0)
             return r;

@@ -16,7 +16,10 @@
 
 enum { STREAMS_MAX = 2 };
 
-static const int stream_names[STREAMS_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+static int stream_name(size_t i)
+{
+    return i == 0 ? REIN_STREAM_STDOUT : REIN_STREAM_STDERR;
+}
 
 struct page_stream {
     struct renderer renderer;
@@ -170,7 +173,7 @@ static int find_end(const struct page *p, uint64_t *ret)
         if (bytes >= s->fed)
             continue;
         if (p->n_streams > 1)
-            r = log_find_stream_byte(p->source, p->begin, stream_names[i], bytes, &offset);
+            r = log_find_stream_byte(p->source, p->begin, stream_name(i), bytes, &offset);
         if (r < 0)
             return r;
         *ret = MIN(*ret, offset);
@@ -184,7 +187,7 @@ static int trim_to_end(struct page *p, uint64_t end)
     for (size_t i = 0; p->n_streams > 1 && i < p->n_streams; i++) {
         struct page_stream *s = &p->streams[i];
         uint64_t bytes;
-        int r = log_count_stream_bytes(p->source, p->begin, end, stream_names[i], &bytes);
+        int r = log_count_stream_bytes(p->source, p->begin, end, stream_name(i), &bytes);
 
         if (r < 0)
             return r;

@@ -2,9 +2,8 @@
 
 import json
 import os
-import re
 
-from rein_test import PATIENCE, ReinTest, wait_until
+from rein_test import PATIENCE, ReinTest
 
 SHORT_KEYS = frozenset((
     'process_id', 'pid', 'status', 'reason', 'success', 'exit_code', 'signal', 'command', 'cwd',
@@ -72,13 +71,5 @@ class BackgroundTest(ReinTest):
         else:
             self.assert_complains(outcome, 1, message)
 
-    def wait_idle(self, job):
-        """Waits until what a job writes at its start is in its log and no more comes."""
-        return wait_until(lambda: self.output(job), what=f'output of {job}')
-
     def log_of(self, job):
         return self.read(os.path.join(self.state, 'jobs', job, 'output.log'))
-
-
-def numbers(text):
-    return [int(n) for n in re.findall(r'\d+', text)]

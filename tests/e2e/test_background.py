@@ -9,7 +9,7 @@ import time
 import unittest
 
 from background_test import SHORT_KEYS, BackgroundTest
-from rein_test import AT_ONCE, PATIENCE, SLOW, chain_between, free_of_signals, proc_stat, wait_until
+from rein_test import PATIENCE, SLOW, chain_between, free_of_signals, proc_stat, wait_until
 
 
 class Start(BackgroundTest):

@@ -1,6 +1,5 @@
 """What `rein output` shows of a job of the background: all of it, parts, pages, matches, what comes."""
 
-import json
 import os
 import signal
 import subprocess
