@@ -269,7 +269,8 @@ class Stop(BackgroundTest):
         m = self.marker(98706)
         job = self.start_sh(f'sleep {m} & exit 0', '--after', 'wait')
         pid = self.list()[0]['pid']
-        wait_until(lambda: (proc_stat(pid) or ('Z', 0))[0] == 'Z', what='the end of the main process')
+        wait_until(lambda: (proc_stat(pid) or ('Z', 0))[0] == 'Z',
+                   what='the end of the main process')
         self.assertEqual(self.output(job)['status'], 'running')
         r = self.stop(job, '--grace', '1')
         self.assert_gone(m)

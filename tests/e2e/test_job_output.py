@@ -1,4 +1,4 @@
-"""What `rein output` shows of a job of the background: all of it, parts, pages, matches, what comes."""
+"""What `rein output` shows of a job of the background: all, parts, pages, matches, what comes."""
 
 import os
 import signal

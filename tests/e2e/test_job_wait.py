@@ -155,7 +155,8 @@ class Port(BackgroundTest):
 
     def test_a_port_that_opens(self):
         port = self.free_port()
-        job = self.start('--', 'python3', '-c', f'import time; time.sleep(0.2)\n{LISTEN}', str(port))
+        job = self.start('--', 'python3', '-c', f'import time; time.sleep(0.2)\n{LISTEN}',
+                         str(port))
         r = self.wait(job, '--for', f'port:{port}', '--timeout', '20')
         self.assertEqual((r['matched'], r['status']), (port, 'running'))
         socket.create_connection(('127.0.0.1', port)).close()
@@ -249,7 +250,8 @@ class Send(BackgroundTest):
             r = self.wait(job)
             self.assertEqual((r['reason'], r['exit_code'], r['output']), ('exit', 9, 'up\ngot\n'))
         for name in 'NONE', '0', '65', '':
-            self.assert_refused(self.rein('send', '--json', job, '--signal', name), 'bad_request', 2)
+            self.assert_refused(self.rein('send', '--json', job, '--signal', name),
+                                'bad_request', 2)
 
     def test_usage(self):
         job = self.start('--', 'true')
