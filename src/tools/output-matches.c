@@ -237,7 +237,9 @@ static int end_stream(struct search_stream *one, bool stopped)
 {
     const struct search *s = one->search;
     bool more = stopped || s->result->running;
-    bool hold = stopped || s->query->hold_unfinished || (s->pages && s->result->running);
+    /* of two streams one would have to wait for a line of the other */
+    bool hold =
+        s->n_streams == 1 && (s->query->hold_unfinished || (s->pages && s->result->running));
     uint64_t settled = renderer_end(&one->renderer, more);
     struct line rest;
     int r = renderer_error(&one->renderer);

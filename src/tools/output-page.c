@@ -37,6 +37,7 @@ struct page {
     size_t n_streams;
     size_t limit; /* bytes of text in each stream */
     uint64_t begin, at;
+    size_t last;                /* which stream the last bytes were of */
     uint64_t gap_at, gap_bytes; /* of the log */
 };
 
@@ -80,8 +81,10 @@ static void page_done(struct page *p)
 static int visit_bytes(void *userdata, int stream, uint64_t offset, const char *data, size_t len)
 {
     struct page *p = userdata;
-    struct page_stream *s = &p->streams[p->n_streams > 1 && stream == REIN_STREAM_STDERR ? 1 : 0];
+    struct page_stream *s;
 
+    p->last = p->n_streams > 1 && stream == REIN_STREAM_STDERR;
+    s = &p->streams[p->last];
     renderer_feed(&s->renderer, data, len);
     s->fed += len;
     p->at = offset + len;
@@ -204,7 +207,8 @@ static int cut_all(struct page *p, bool more, uint64_t *ret_end)
     for (size_t i = 0; i < p->n_streams; i++) {
         struct page_stream *s = &p->streams[i];
 
-        s->settled = renderer_end(&s->renderer, more);
+        /* a character that is unfinished in one stream does not hold up the other */
+        s->settled = renderer_end(&s->renderer, more && i == p->last);
         r = renderer_error(&s->renderer);
         if (r < 0 || s->map.error || buf_error(&s->text) < 0)
             return r < 0 ? r : s->map.error ? s->map.error : buf_error(&s->text);

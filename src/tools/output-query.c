@@ -12,22 +12,15 @@
 #define WINDOW_BYTES (4u << 20)
 #define WINDOW_FACTOR 4
 
-/* How much of [begin, end) to pass over, so that no more than the window is left of what the log
- * has. */
+/* How much of [begin, end) to pass over: all but a window, if the log has more than that. */
 static uint64_t
 choose_skip(const struct rein_result *result, uint64_t begin, uint64_t end, uint64_t window)
 {
     bool gap =
         result->gap_end > result->gap_begin && result->gap_begin >= begin && result->gap_end <= end;
     uint64_t lost = gap ? result->gap_end - result->gap_begin : 0;
-    uint64_t from;
 
-    if (end - begin - lost <= window)
-        return 0;
-    from = end - window;
-    if (gap && from < result->gap_end)
-        from -= lost;
-    return from - begin;
+    return end - begin - lost <= window ? 0 : end - window - begin;
 }
 
 static int read_last_lines(const struct result_source *source,

@@ -267,6 +267,27 @@ static void test_pages_of_two_streams(void **state)
     }
 }
 
+/* What one stream has begun and not finished does not keep the other from being read. */
+static void test_pages_get_on_beside_an_unfinished_stream(void **state)
+{
+    static const struct part parts[] = {PART(REIN_STREAM_STDERR, "\xe4"),
+                                        PART(REIN_STREAM_STDOUT, "out\n")};
+    static const struct part at_the_end[] = {PART(REIN_STREAM_STDOUT, "out\n"),
+                                             PART(REIN_STREAM_STDERR, "e\xe4\xbd")};
+    struct asked a = {.query = {.has_since = true, .view = {.limit = 100}},
+                      .result = {.running = 1}};
+    struct asked last = a;
+
+    ask(&a, parts, 2, SIZE_MAX);
+    assert_string_equal(a.shown.streams[0].text, "out\n");
+    assert_int_equal(a.shown.cursor, 5);
+    ask(&last, at_the_end, 2, SIZE_MAX);
+    assert_string_equal(last.shown.streams[1].text, "e");
+    assert_int_equal(last.shown.cursor, 5);
+    asked_done(&a);
+    asked_done(&last);
+}
+
 static void test_page_with_a_gap(void **state)
 {
     static const struct part parts[] = {PART(REIN_STREAM_OUTPUT, "head"), LOST(1000),
@@ -382,6 +403,21 @@ static void test_matches_of_two_streams(void **state)
     asked_done(&a);
 }
 
+static void test_matches_beside_an_unfinished_stream(void **state)
+{
+    static const struct part parts[] = {PART(REIN_STREAM_STDERR, "prompt: "),
+                                        PART(REIN_STREAM_STDOUT, "a 1\na 2\na 3\n")};
+    struct asked a = {.query = {.has_since = true, .view = {.limit = 16}},
+                      .result = {.running = 1}};
+
+    set_grep(&a, "^a");
+    ask(&a, parts, 2, SIZE_MAX);
+    assert_string_equal(a.shown.streams[0].text, "a 1\na 2\n");
+    assert_int_equal(a.shown.cursor, 16);
+    grep_done(&a);
+    asked_done(&a);
+}
+
 /* Page after page, each match once. */
 static void test_pages_of_matches_of_two_streams(void **state)
 {
@@ -427,11 +463,13 @@ int main(void)
         cmocka_unit_test(test_pages_join),
         cmocka_unit_test(test_pages_end_at_line_ends),
         cmocka_unit_test(test_pages_of_two_streams),
+        cmocka_unit_test(test_pages_get_on_beside_an_unfinished_stream),
         cmocka_unit_test(test_page_with_a_gap),
         cmocka_unit_test(test_matches),
         cmocka_unit_test(test_matches_within_a_limit),
         cmocka_unit_test(test_no_match),
         cmocka_unit_test(test_matches_of_two_streams),
+        cmocka_unit_test(test_matches_beside_an_unfinished_stream),
         cmocka_unit_test(test_pages_of_matches_of_two_streams),
     };
 
