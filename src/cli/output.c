@@ -101,10 +101,9 @@ static int pass_all(struct show *show, struct rein_error **reterr)
 
 static int print_streams(const struct result_text *shown, struct rein_error **reterr)
 {
-    static const int fds[] = {STDOUT_FILENO, STDERR_FILENO};
-
     for (size_t i = 0; i < shown->n_streams; i++) {
-        int r = io_write_all(fds[i], shown->streams[i].text, shown->streams[i].len);
+        int fd = i == 0 ? STDOUT_FILENO : STDERR_FILENO;
+        int r = io_write_all(fd, shown->streams[i].text, shown->streams[i].len);
 
         if (r == -EPIPE)
             return 0;

@@ -27,6 +27,7 @@ enum {
 };
 
 #define COLUMN_GAP 2
+#define USEC_PER_SEC 1000000
 #define COMMAND_WIDTH_MIN 20
 
 static const char *const titles[COLUMNS] = {"ID",     "STATUS",  "AGE", "CPU",
@@ -47,14 +48,12 @@ static bool is_wanted(const struct settings *s, const struct rein_result *one)
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-/* "1.2s", "3m", "5h", "2d" */
-static void add_time(struct buf *b, int64_t ns)
+/* "12s", "3m", "5h", "2d" */
+static void add_age(struct buf *b, int64_t ns)
 {
     int64_t seconds = ns / NSEC_PER_SEC;
 
-    if (seconds < 10)
-        buf_add_format(b, "%.1fs", (double)(ns / NSEC_PER_MSEC) / 1000);
-    else if (seconds < 60)
+    if (seconds < 60)
         buf_add_format(b, "%" PRId64 "s", seconds);
     else if (seconds < 60 * 60)
         buf_add_format(b, "%" PRId64 "m", seconds / 60);
@@ -62,6 +61,15 @@ static void add_time(struct buf *b, int64_t ns)
         buf_add_format(b, "%" PRId64 "h", seconds / (60 * 60));
     else
         buf_add_format(b, "%" PRId64 "d", seconds / (24 * 60 * 60));
+}
+
+/* "0.08s", and longer times as an age. */
+static void add_cpu_time(struct buf *b, int64_t us)
+{
+    if (us < 10 * USEC_PER_SEC)
+        buf_add_format(b, "%.2fs", (double)us / (double)USEC_PER_SEC);
+    else
+        add_age(b, us * NSEC_PER_USEC);
 }
 
 static void add_bytes(struct buf *b, uint64_t bytes)
@@ -97,8 +105,8 @@ static void fill_row(struct row *row, const struct rein_result *one)
 
     buf_add_str(&row->cells[COLUMN_ID], one->process_id);
     buf_add_str(&row->cells[COLUMN_STATUS], job_words(one, words));
-    add_time(&row->cells[COLUMN_AGE], MAX(time_wall_ns() - one->started_at_ns, (int64_t)0));
-    add_time(&row->cells[COLUMN_CPU], (one->user_us + one->system_us) * NSEC_PER_USEC);
+    add_age(&row->cells[COLUMN_AGE], MAX(time_wall_ns() - one->started_at_ns, (int64_t)0));
+    add_cpu_time(&row->cells[COLUMN_CPU], one->user_us + one->system_us);
     add_bytes(&row->cells[COLUMN_MEMORY], one->max_rss_bytes);
     add_command(&row->cells[COLUMN_COMMAND], one->command);
     visible_add(&row->cells[COLUMN_NAME], one->name ? one->name : "");

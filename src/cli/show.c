@@ -12,12 +12,16 @@
 #include "tools/error-codes.h"
 #include "tools/log-walk.h"
 
-/* Lines are tested and shown as a terminal would show them, unless something else is asked for. */
+/* Lines are tested and shown as a terminal would show them, unless something else is asked for.
+ * When following they are shown at once: nobody waits until a terminal could not change them any
+ * more. */
 static int render_of(const struct settings *s)
 {
-    bool clean = s->format != FORMAT_TEXT || s->grep;
-
-    return settings_given(s, OPT_RENDER) ? s->render : clean ? TEXT_CLEAN : TEXT_RAW;
+    if (settings_given(s, OPT_RENDER))
+        return s->render;
+    if (s->format != FORMAT_TEXT)
+        return TEXT_CLEAN;
+    return !s->grep ? TEXT_RAW : s->follow ? TEXT_PLAIN : TEXT_CLEAN;
 }
 
 int show_query(struct show *show,

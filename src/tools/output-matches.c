@@ -16,11 +16,13 @@
 
 enum { STREAMS_MAX = 2 };
 
-static const int stream_names[STREAMS_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+static int stream_name(size_t i)
+{
+    return i == 0 ? REIN_STREAM_STDOUT : REIN_STREAM_STDERR;
+}
 
 /* A line that matched. Its place is counted in bytes of its stream. */
 struct match {
-    size_t stream;
     char *text; /* with its end */
     size_t len;
     uint64_t src_begin, src_end;
@@ -34,7 +36,11 @@ struct search_stream {
     struct renderer renderer;
     struct lines lines;
     uint64_t fed, settled;
-    bool stopped; /* at a line for which there was no room; settled is where it begins */
+    bool full; /* no room for one more line; settled is where it begins */
+
+    struct match *kept; /* the oldest first, from `first` on */
+    size_t first, n_kept, allocated;
+    uint64_t bytes; /* of the texts kept */
 };
 
 struct search {
@@ -46,11 +52,8 @@ struct search {
     size_t n_streams;
     uint64_t begin, at;
 
-    struct match *kept; /* the oldest first, from `first` on */
-    size_t first, n_kept, allocated;
-    uint64_t bytes; /* of the texts kept */
+    uint64_t limit; /* bytes of each stream; 0: none */
     bool pages;     /* stop at the limit, instead of dropping what is old */
-    bool full;
 
     uint64_t omitted_bytes, omitted_at;
     bool omits;
@@ -63,75 +66,73 @@ static int log_offset(const struct search *s, size_t stream, uint64_t bytes, uin
     *ret = s->begin + bytes;
     if (s->n_streams == 1)
         return 0;
-    return log_find_stream_byte(s->source, s->begin, stream_names[stream], bytes, ret);
+    return log_find_stream_byte(s->source, s->begin, stream_name(stream), bytes, ret);
 }
 
-static int note_omitted(struct search *s, uint64_t offset, uint64_t bytes)
+static void note_omitted(struct search *s, uint64_t offset, uint64_t bytes)
 {
     if (!s->omits || offset < s->omitted_at)
         s->omitted_at = offset;
     s->omits = true;
     s->omitted_bytes += bytes;
-    return 0;
 }
 
-static void forget_oldest(struct search *s)
+static void forget_oldest(struct search_stream *one)
 {
-    struct match *m = &s->kept[s->first];
+    struct match *m = &one->kept[one->first];
 
-    s->bytes -= m->len;
+    one->bytes -= m->len;
     free(m->text);
     m->text = NULL;
-    s->first++;
-    s->n_kept--;
+    one->first++;
+    one->n_kept--;
 }
 
 /* More lines than were asked for is no loss; more bytes than may be shown is one. */
-static int drop_old(struct search *s)
+static int drop_old(struct search_stream *one)
 {
-    uint64_t limit = s->query->view.limit;
+    struct search *s = one->search;
 
-    while (s->query->lines > 0 && s->n_kept > s->query->lines)
-        forget_oldest(s);
-    while (limit > 0 && s->bytes > limit && s->n_kept > 1) {
-        const struct match *m = &s->kept[s->first];
-        uint64_t bytes = m->src_end - MIN(m->src_begin, m->src_end);
+    while (s->query->lines > 0 && one->n_kept > s->query->lines)
+        forget_oldest(one);
+    while (s->limit > 0 && one->bytes > s->limit && one->n_kept > 1) {
+        const struct match *m = &one->kept[one->first];
         uint64_t offset;
-        int r = log_offset(s, m->stream, m->src_begin, &offset);
+        int r = log_offset(s, one->index, m->src_begin, &offset);
 
         if (r < 0)
             return r;
-        (void)note_omitted(s, offset, bytes);
-        forget_oldest(s);
+        note_omitted(s, offset, m->src_end - MIN(m->src_begin, m->src_end));
+        forget_oldest(one);
     }
     return 0;
 }
 
-static int make_room(struct search *s)
+static int make_room(struct search_stream *one)
 {
     struct match *grown;
     size_t want;
 
-    if (s->first + s->n_kept < s->allocated)
+    if (one->first + one->n_kept < one->allocated)
         return 0;
-    if (s->first > s->n_kept) { /* so that each is moved once or twice at most */
-        memmove(s->kept, s->kept + s->first, s->n_kept * sizeof(*s->kept));
-        s->first = 0;
+    if (one->first > one->n_kept) { /* so that each is moved once or twice at most */
+        memmove(one->kept, one->kept + one->first, one->n_kept * sizeof(*one->kept));
+        one->first = 0;
         return 0;
     }
-    want = MAX((size_t)64, s->allocated * 2);
-    grown = reallocarray(s->kept, want, sizeof(*grown));
+    want = MAX((size_t)64, one->allocated * 2);
+    grown = reallocarray(one->kept, want, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
-    s->kept = grown;
-    s->allocated = want;
+    one->kept = grown;
+    one->allocated = want;
     return 0;
 }
 
 /* A single line that is longer than what may be shown: its beginning. */
-static int shorten(struct search *s, struct match *m)
+static int shorten(struct search_stream *one, struct match *m)
 {
-    uint64_t limit = s->query->view.limit;
+    uint64_t limit = one->search->limit;
     uint64_t offset;
     size_t cut;
     int r;
@@ -139,23 +140,21 @@ static int shorten(struct search *s, struct match *m)
     if (limit == 0 || m->len <= limit)
         return 0;
     cut = MAX(utf8_boundary(m->text, m->len, (size_t)limit), utf8_skip(m->text, m->len, 1));
-    r = log_offset(s, m->stream, m->src_begin, &offset);
+    r = log_offset(one->search, one->index, m->src_begin, &offset);
     if (r < 0)
         return r;
-    (void)note_omitted(s, offset + cut, m->len - cut);
+    note_omitted(one->search, offset + cut, m->len - cut);
     m->text[cut] = '\0';
     m->len = cut;
     return 0;
 }
 
-static int keep(struct search_stream *stream, const struct line *line)
+static int keep(struct search_stream *one, const struct line *line)
 {
-    struct search *s = stream->search;
-    struct match m = {.stream = stream->index,
-                      .src_begin = line->src_begin,
+    struct match m = {.src_begin = line->src_begin,
                       .src_end = line->src_end,
                       .len = line->len + strlen(line->end)};
-    int r = make_room(s);
+    int r = make_room(one);
 
     if (r < 0)
         return r;
@@ -164,43 +163,42 @@ static int keep(struct search_stream *stream, const struct line *line)
         return -ENOMEM;
     memcpy(m.text, line->text, line->len);
     memcpy(m.text + line->len, line->end, strlen(line->end) + 1);
-    r = shorten(s, &m);
+    r = shorten(one, &m);
     if (r < 0) {
         free(m.text);
         return r;
     }
-    s->bytes += m.len;
-    s->kept[s->first + s->n_kept++] = m;
-    return s->pages ? 0 : drop_old(s);
+    one->bytes += m.len;
+    one->kept[one->first + one->n_kept++] = m;
+    return one->search->pages ? 0 : drop_old(one);
 }
 
-/* Does a page have room for one more line? One it always has. */
-static bool is_full(struct search *s, const struct line *line)
+/* Has a page room for one more line? For one it always has. */
+static bool has_room(const struct search_stream *one, const struct line *line)
 {
-    uint64_t limit = s->query->view.limit;
+    const struct search *s = one->search;
 
-    s->full =
-        s->pages && limit > 0 && s->n_kept > 0 && s->bytes + line->len + strlen(line->end) > limit;
-    return s->full;
+    return !s->pages || s->limit == 0 || one->n_kept == 0 ||
+           one->bytes + line->len + strlen(line->end) <= s->limit;
 }
 
 static int test_line(void *userdata, const struct line *line)
 {
-    struct search_stream *stream = userdata;
-    struct search *s = stream->search;
+    struct search_stream *one = userdata;
+    struct search *s = one->search;
     int r;
 
-    if (s->full)
+    if (one->full)
         return 0;
     r = regex_matches(s->query->grep, line->text, line->len, s->reterr);
     if (r <= 0)
         return r;
-    if (is_full(s, line)) {
-        stream->settled = line->src_begin;
-        stream->stopped = true;
+    if (!has_room(one, line)) {
+        one->settled = line->src_begin;
+        one->full = true;
         return 0;
     }
-    r = keep(stream, line);
+    r = keep(one, line);
     return r == -ENOMEM ? rein_oom(s->reterr) : r;
 }
 
@@ -217,7 +215,7 @@ static int visit_bytes(void *userdata, int stream, uint64_t offset, const char *
     one->fed += len;
     s->at = offset + len;
     r = lines_error(&one->lines);
-    return r < 0 ? r : s->full;
+    return r < 0 ? r : one->full;
 }
 
 static int visit_gap(void *userdata, uint64_t offset, uint64_t bytes)
@@ -230,14 +228,18 @@ static int visit_gap(void *userdata, uint64_t offset, uint64_t bytes)
         s->streams[i].fed += bytes;
     }
     s->at = offset + bytes;
-    return note_omitted(s, offset, bytes);
+    note_omitted(s, offset, bytes);
+    return 0;
 }
 
 /* What is left of a stream: an unfinished line, unless it is to wait for its end. */
-static int end_stream(struct search *s, struct search_stream *one)
+static int end_stream(struct search_stream *one, bool stopped)
 {
-    bool more = s->full || s->result->running;
-    bool hold = s->full || s->query->hold_unfinished || (s->pages && s->result->running);
+    const struct search *s = one->search;
+    bool more = stopped || s->result->running;
+    /* of two streams one would have to wait for a line of the other */
+    bool hold =
+        s->n_streams == 1 && (s->query->hold_unfinished || (s->pages && s->result->running));
     uint64_t settled = renderer_end(&one->renderer, more);
     struct line rest;
     int r = renderer_error(&one->renderer);
@@ -248,7 +250,7 @@ static int end_stream(struct search *s, struct search_stream *one)
         settled = rest.src_begin;
     else
         lines_flush(&one->lines);
-    if (!one->stopped)
+    if (!one->full)
         one->settled = settled;
     return lines_error(&one->lines);
 }
@@ -270,12 +272,30 @@ static int find_cursor(struct search *s, uint64_t *ret)
     return 0;
 }
 
+/* What another stream wrote after the end of a page goes to the next one. */
+static int trim_to_cursor(struct search *s, uint64_t cursor)
+{
+    for (size_t i = 0; s->pages && s->n_streams > 1 && i < s->n_streams; i++) {
+        struct search_stream *one = &s->streams[i];
+        uint64_t bytes;
+        int r = log_count_stream_bytes(s->source, s->begin, cursor, stream_name(i), &bytes);
+
+        if (r < 0)
+            return r;
+        while (one->n_kept > 0 && one->kept[one->first + one->n_kept - 1].src_begin >= bytes)
+            free(one->kept[one->first + --one->n_kept].text);
+    }
+    return 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------------- */
 
 static int search_init(struct search *s)
 {
     s->pages = s->query->has_since && s->query->lines == 0;
     s->n_streams = s->result->split ? STREAMS_MAX : 1;
+    if (s->query->view.limit > 0)
+        s->limit = MAX(s->query->view.limit / s->n_streams, UINT64_C(1));
     s->begin = s->at = s->query->has_since ? s->query->since : 0;
     s->streams = calloc(s->n_streams, sizeof(*s->streams));
     if (!s->streams)
@@ -296,52 +316,63 @@ static int search_init(struct search *s)
 static void search_done(struct search *s)
 {
     for (size_t i = 0; s->streams && i < s->n_streams; i++) {
-        renderer_done(&s->streams[i].renderer);
-        lines_done(&s->streams[i].lines);
+        struct search_stream *one = &s->streams[i];
+
+        renderer_done(&one->renderer);
+        lines_done(&one->lines);
+        while (one->n_kept > 0)
+            forget_oldest(one);
+        free(one->kept);
     }
-    while (s->n_kept > 0)
-        forget_oldest(s);
     free(s->streams);
-    free(s->kept);
 }
 
-static int fill(struct search *s, struct result_text *ret)
+static int fill_stream(const struct search_stream *one, struct text_result *ret)
 {
-    struct buf texts[STREAMS_MAX] = {0};
-    int r = 0;
+    struct buf b = {0};
 
-    for (size_t i = 0; i < s->n_kept; i++) {
-        const struct match *m = &s->kept[s->first + i];
-        struct buf *b = &texts[m->stream];
+    for (size_t i = 0; i < one->n_kept; i++) {
+        const struct match *m = &one->kept[one->first + i];
 
-        if (b->len > 0 && b->data[b->len - 1] != '\n') /* a line that was cut, or had no end */
-            buf_add_char(b, '\n');
-        buf_add(b, m->text, m->len);
+        if (b.len > 0 && b.data[b.len - 1] != '\n') /* a line that was cut, or had no end */
+            buf_add_char(&b, '\n');
+        buf_add(&b, m->text, m->len);
     }
+    ret->len = b.len;
+    ret->encoding = decoder_encoding(&one->renderer.decoder);
+    ret->text = buf_take(&b);
+    return ret->text ? 0 : -ENOMEM;
+}
+
+static int fill(struct search *s, struct result_text *ret, uint64_t *ret_matches)
+{
     for (size_t i = 0; i < s->n_streams; i++) {
-        ret->streams[i].len = texts[i].len;
-        ret->streams[i].encoding = decoder_encoding(&s->streams[i].renderer.decoder);
-        ret->streams[i].text = buf_take(&texts[i]);
-        if (!ret->streams[i].text)
-            r = -ENOMEM;
+        int r = fill_stream(&s->streams[i], &ret->streams[i]);
+
+        if (r < 0)
+            return r;
+        ret->n_streams++;
+        *ret_matches += s->streams[i].n_kept;
     }
-    ret->n_streams = s->n_streams;
     ret->omitted_bytes = s->omitted_bytes;
     ret->omitted_at = s->omitted_at;
     ret->encoding = result_text_encoding(ret);
-    return r;
+    return 0;
 }
 
-static int search_all(struct search *s, struct result_text *ret)
+static int search_all(struct search *s, struct result_text *ret, uint64_t *ret_matches)
 {
     struct log_visitor visitor = {.bytes = visit_bytes, .gap = visit_gap, .userdata = s};
     int r = log_walk(s->source, s->begin, s->result->output_bytes, &visitor, NULL);
+    bool stopped = r > 0;
 
     for (size_t i = 0; r >= 0 && i < s->n_streams; i++)
-        r = end_stream(s, &s->streams[i]);
+        r = end_stream(&s->streams[i], stopped);
     if (r >= 0)
         r = find_cursor(s, &ret->cursor);
-    return r < 0 ? r : fill(s, ret);
+    if (r >= 0)
+        r = trim_to_cursor(s, ret->cursor);
+    return r < 0 ? r : fill(s, ret, ret_matches);
 }
 
 int output_read_matches(const struct result_source *source,
@@ -355,9 +386,9 @@ int output_read_matches(const struct result_source *source,
     struct search s = {.source = source, .query = query, .result = result, .reterr = &error};
     int r = search_init(&s);
 
+    *ret_matches = 0;
     if (r == 0)
-        r = search_all(&s, ret);
-    *ret_matches = s.n_kept;
+        r = search_all(&s, ret, ret_matches);
     search_done(&s);
     if (r < 0 && !error)
         return rein_fail(reterr, r, "internal", "output", "cannot read the output: %s",

@@ -16,7 +16,10 @@
 
 enum { STREAMS_MAX = 2 };
 
-static const int stream_names[STREAMS_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+static int stream_name(size_t i)
+{
+    return i == 0 ? REIN_STREAM_STDOUT : REIN_STREAM_STDERR;
+}
 
 struct page_stream {
     struct renderer renderer;
@@ -34,6 +37,7 @@ struct page {
     size_t n_streams;
     size_t limit; /* bytes of text in each stream */
     uint64_t begin, at;
+    size_t last;                /* which stream the last bytes were of */
     uint64_t gap_at, gap_bytes; /* of the log */
 };
 
@@ -77,8 +81,10 @@ static void page_done(struct page *p)
 static int visit_bytes(void *userdata, int stream, uint64_t offset, const char *data, size_t len)
 {
     struct page *p = userdata;
-    struct page_stream *s = &p->streams[p->n_streams > 1 && stream == REIN_STREAM_STDERR ? 1 : 0];
+    struct page_stream *s;
 
+    p->last = p->n_streams > 1 && stream == REIN_STREAM_STDERR;
+    s = &p->streams[p->last];
     renderer_feed(&s->renderer, data, len);
     s->fed += len;
     p->at = offset + len;
@@ -170,7 +176,7 @@ static int find_end(const struct page *p, uint64_t *ret)
         if (bytes >= s->fed)
             continue;
         if (p->n_streams > 1)
-            r = log_find_stream_byte(p->source, p->begin, stream_names[i], bytes, &offset);
+            r = log_find_stream_byte(p->source, p->begin, stream_name(i), bytes, &offset);
         if (r < 0)
             return r;
         *ret = MIN(*ret, offset);
@@ -184,7 +190,7 @@ static int trim_to_end(struct page *p, uint64_t end)
     for (size_t i = 0; p->n_streams > 1 && i < p->n_streams; i++) {
         struct page_stream *s = &p->streams[i];
         uint64_t bytes;
-        int r = log_count_stream_bytes(p->source, p->begin, end, stream_names[i], &bytes);
+        int r = log_count_stream_bytes(p->source, p->begin, end, stream_name(i), &bytes);
 
         if (r < 0)
             return r;
@@ -201,7 +207,8 @@ static int cut_all(struct page *p, bool more, uint64_t *ret_end)
     for (size_t i = 0; i < p->n_streams; i++) {
         struct page_stream *s = &p->streams[i];
 
-        s->settled = renderer_end(&s->renderer, more);
+        /* a character that is unfinished in one stream does not hold up the other */
+        s->settled = renderer_end(&s->renderer, more && i == p->last);
         r = renderer_error(&s->renderer);
         if (r < 0 || s->map.error || buf_error(&s->text) < 0)
             return r < 0 ? r : s->map.error ? s->map.error : buf_error(&s->text);

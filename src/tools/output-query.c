@@ -12,6 +12,17 @@
 #define WINDOW_BYTES (4u << 20)
 #define WINDOW_FACTOR 4
 
+/* How much of [begin, end) to pass over: all but a window, if the log has more than that. */
+static uint64_t
+choose_skip(const struct rein_result *result, uint64_t begin, uint64_t end, uint64_t window)
+{
+    bool gap =
+        result->gap_end > result->gap_begin && result->gap_begin >= begin && result->gap_end <= end;
+    uint64_t lost = gap ? result->gap_end - result->gap_begin : 0;
+
+    return end - begin - lost <= window ? 0 : end - window - begin;
+}
+
 static int read_last_lines(const struct result_source *source,
                            const struct output_query *query,
                            struct rein_result *result,
@@ -31,8 +42,8 @@ static int read_last_lines(const struct result_source *source,
         return rein_fail(reterr, r, "internal", "output", "cannot read the output: %s",
                          strerror(-r));
     range.begin = MIN(MAX(range.begin, query->since), range.end);
-    if (view.keep_end && view.limit > 0 && range.end - range.begin > window)
-        range.skip = range.end - range.begin - window;
+    if (view.keep_end && view.limit > 0)
+        range.skip = choose_skip(result, range.begin, range.end, window);
     return result_text_read_range(source, &view, &range, result, ret, reterr);
 }
 

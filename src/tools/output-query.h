@@ -7,6 +7,8 @@
  *                the cursor follows what is shown, so that page after page gives everything once
  *   matches      rendered lines of the whole output or from `since` on; with `lines` the last ones,
  *                else with `since` a page of them
+ *
+ * The streams of a split job share the limit; lines that match are counted in each.
  */
 #ifndef REIN_TOOLS_OUTPUT_QUERY_H
 #define REIN_TOOLS_OUTPUT_QUERY_H

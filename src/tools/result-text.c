@@ -164,15 +164,14 @@ static int prepare_cut(struct making *m, struct rein_result *result, struct resu
  * byte number `bytes` is. */
 static int find_in_log(struct making *m, size_t stream, uint64_t bytes, uint64_t *ret)
 {
-    static const int names[STREAM_MAX] = {REIN_STREAM_STDOUT, REIN_STREAM_STDERR};
+    int name = stream == STREAM_OUT ? REIN_STREAM_STDOUT : REIN_STREAM_STDERR;
     uint64_t skip = m->range->skip;
 
     if (bytes < skip) {
         *ret = m->range->begin + bytes;
         return 0;
     }
-    return log_find_stream_byte(m->source, m->range->begin + skip, names[stream], bytes - skip,
-                                ret);
+    return log_find_stream_byte(m->source, m->range->begin + skip, name, bytes - skip, ret);
 }
 
 const char *result_text_encoding(const struct result_text *t)

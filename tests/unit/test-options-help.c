@@ -69,19 +69,30 @@ static bool mentions(const char *text, const char *option)
     return false;
 }
 
+/* Several options may have one name; a verb has one of them at most. */
+static bool is_offered_by_name(const struct option *o, unsigned verb)
+{
+    const struct option *same = o->name ? option_find(o->name, strlen(o->name), verb) : o;
+
+    return same && is_offered(same, verb);
+}
+
 static void test_help_of_verbs(void **state)
 {
     static const struct {
         const char *name;
         unsigned verb;
-    } verbs[] = {{"run", VERB_RUN}, {"code", VERB_CODE}, {"config", VERB_CONFIG}};
+    } verbs[] = {{"run", VERB_RUN},     {"code", VERB_CODE}, {"config", VERB_CONFIG},
+                 {"start", VERB_START}, {"ps", VERB_PS},     {"output", VERB_OUTPUT},
+                 {"wait", VERB_WAIT},   {"stop", VERB_STOP}, {"send", VERB_SEND},
+                 {"rm", VERB_RM},       {"gc", VERB_GC}};
 
     for (size_t v = 0; v < ARRAY_SIZE(verbs); v++) {
         const char *text = run_verb(verb_help, verbs[v].name);
 
         assert_non_null(strstr(text, "Usage: rein "));
         for (size_t i = 0; i < OPTION_MAX; i++) {
-            bool offered = is_offered(&option_table[i], verbs[v].verb);
+            bool offered = is_offered_by_name(&option_table[i], verbs[v].verb);
             char row[64];
 
             (void)snprintf(row, sizeof(row), "%s%s", option_table[i].name ? " " : "\n  ",
@@ -94,7 +105,9 @@ static void test_help_of_verbs(void **state)
 
 static void test_help_is_not_wide(void **state)
 {
-    static const char *const names[] = {"run", "code", "config", "completion", "help", NULL};
+    static const char *const names[] = {"run",    "code",       "config", "start", "ps",
+                                        "output", "wait",       "stop",   "send",  "rm",
+                                        "gc",     "completion", "help",   NULL};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         char *text = (char *)(uintptr_t)run_verb(verb_help, names[i]);
@@ -144,7 +157,7 @@ static void test_completions_have_every_option(void **state)
             const struct option *o = &option_table[i];
             char name[64];
 
-            if (!o->name || !is_offered(o, VERB_RUN))
+            if (!o->name || !is_offered(o, ~0u))
                 continue;
             (void)snprintf(name, sizeof(name), fish ? " -l %s" : "--%s", o->name);
             if (!mentions(text, name))
@@ -193,7 +206,7 @@ static void check_page(const char *name, unsigned verb, unsigned without_verb)
 
     for (size_t i = 0; i < OPTION_MAX; i++) {
         const struct option *o = &option_table[i];
-        bool expected = is_offered(o, verb) && !(o->verbs & without_verb);
+        bool expected = is_offered_by_name(o, verb) && !is_offered_by_name(o, without_verb);
         char heading[256];
 
         make_heading(o, heading, sizeof(heading));
@@ -207,12 +220,23 @@ static void test_manual_pages(void **state)
 {
     check_page("rein-run.1.scd", VERB_RUN, 0);
     check_page("rein-code.1.scd", VERB_CODE, VERB_RUN); /* the others are in rein-run(1) */
+    check_page("rein-start.1.scd", VERB_START, VERB_RUN);
+    check_page("rein-ps.1.scd", VERB_PS, 0);
+    check_page("rein-output.1.scd", VERB_OUTPUT, 0);
+    check_page("rein-wait.1.scd", VERB_WAIT, 0);
+    check_page("rein-stop.1.scd", VERB_STOP, 0);
+    check_page("rein-send.1.scd", VERB_SEND, 0);
+    check_page("rein-rm.1.scd", VERB_RM, 0);
+    check_page("rein-gc.1.scd", VERB_GC, 0);
 }
 
 /* No page speaks of an option that is not there. */
 static void test_manual_pages_mention_no_others(void **state)
 {
-    static const char *const pages[] = {"rein.1.scd", "rein-run.1.scd", "rein-code.1.scd"};
+    static const char *const pages[] = {"rein.1.scd",       "rein-run.1.scd",  "rein-code.1.scd",
+                                        "rein-start.1.scd", "rein-ps.1.scd",   "rein-output.1.scd",
+                                        "rein-wait.1.scd",  "rein-stop.1.scd", "rein-send.1.scd",
+                                        "rein-rm.1.scd",    "rein-gc.1.scd"};
 
     for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
         char *text = read_page(pages[i]);
@@ -220,8 +244,7 @@ static void test_manual_pages_mention_no_others(void **state)
         for (const char *p = text; (p = strstr(p, "*--")); p += 3) {
             size_t len = strspn(p + 3, "abcdefghijklmnopqrstuvwxyz-");
 
-            if (len > 0 && !option_find(p + 3, len, VERB_RUN | VERB_CODE) &&
-                strncmp(p + 3, "version", len) != 0)
+            if (len > 0 && !option_find(p + 3, len, ~0u) && strncmp(p + 3, "version", len) != 0)
                 fail_msg("--%.*s in %s", (int)len, p + 3, pages[i]);
         }
         free(text);
