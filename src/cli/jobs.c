@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/strv.h"
@@ -41,12 +42,25 @@ int operands_check(const struct call *call, size_t min, size_t max, struct rein_
     return 0;
 }
 
+/* Each handle has a few descriptors, and all jobs of a store may be many. This process starts
+ * nothing that would inherit the limit. */
+static void allow_many_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int jobs_prepare(struct jobs *jobs, size_t n, struct rein_error **reterr)
 {
     if (!jobs->context)
         jobs->context = rein_open(NULL, reterr);
     if (!jobs->context)
         return -EINVAL;
+    allow_many_descriptors();
     jobs->list = calloc(n + 1, sizeof(*jobs->list));
     return jobs->list ? 0 : rein_oom(reterr);
 }

@@ -9,12 +9,13 @@ of each round's median, the least single figure, and the median over the rounds 
 ratio to the peer. A target is compared with the ratio where there is one, else with the median. A
 missed target does not fail the run: on a machine that does other things it means little.
 
-GROUP: only these (start, run, code, log, memory, stop, deadline). --quick: few rounds and little
+GROUP: only these (start, run, code, log, memory, stop, deadline, background). --quick: few rounds and little
 output, to see that everything works; its figures mean nothing. --shield: what is measured runs at
 real-time priority, out of the way of everything else on a machine that cannot be had for oneself.
 """
 
 import argparse
+import json
 import os
 import platform
 import shutil
@@ -401,6 +402,81 @@ def measure_deadline(bench):
         bench.report.value(f'{name}: latest', series.maximum, 's', target)
 
 
+# ---- the background ----------------------------------------------------------------------------
+
+def call(bench, *args):
+    """What a call of rein prints."""
+    return subprocess.run([bench.rein, *args], check=True, env=bench.env, cwd=bench.scratch,
+                          stdout=subprocess.PIPE, stderr=bench.messages, text=True,
+                          timeout=LIMIT_SECONDS).stdout.strip()
+
+
+def supervisor_of(bench, job):
+    with open(os.path.join(bench.state, 'jobs', job, 'job.json'), encoding='utf-8') as f:
+        return json.load(f)['supervisor_pid']
+
+
+def measure_background_start(bench):
+    batch = 2 if bench.quick else 5
+    found = bench.interleave({
+        'timeout': lambda: bench.host.seconds('spawn', batch, 'timeout', 9, 'true'),
+        'run': lambda: bench.host.seconds('spawn', batch, bench.rein, 'run', '--', 'true'),
+        'start': lambda: bench.host.seconds('spawn', batch, bench.rein, 'start', '--', 'true'),
+    }, rounds=40, seconds=10)
+    peer = ('timeout 9 true', found['timeout'])
+    bench.report.group('Background: the start of a job, whole process', found)
+    bench.report.time('timeout 9 true', found['timeout'])
+    bench.report.time('rein run -- true', found['run'], peer)
+    bench.report.time('rein start -- true', found['start'], peer)
+
+
+def measure_many_jobs(bench):
+    jobs = [call(bench, 'start', '--', 'sleep', '999')
+            for _ in range(20 if bench.quick else PROCESSES)]
+    shares = [resident_share(supervisor_of(bench, job)) for job in jobs[:HELD_JOBS]]
+    found = bench.interleave({
+        'ps': lambda: bench.host.seconds('spawn', 1, bench.rein, 'ps', '--json'),
+        'version': lambda: bench.host.seconds('spawn', 1, bench.rein, '--version'),
+    }, rounds=15, seconds=10)
+    begin = time.monotonic()
+    call(bench, 'stop', '--all')
+    seconds = time.monotonic() - begin
+    bench.report.group(f'Background: {len(jobs)} idle jobs', found)
+    bench.report.value(f'one job, {shares[0][1]}', sum(share for share, _ in shares) / len(shares),
+                       'KiB', Target(250))
+    bench.report.time('rein --version', found['version'])
+    bench.report.time('rein ps --json', found['ps'], None, Target(0.05))
+    bench.report.value('rein stop --all', seconds, 's')
+
+
+def measure_tail(bench):
+    """Of a large log and of a small one, 64 MiB of the large one kept."""
+    sizes = {'small': '64K', 'large': '256M' if bench.quick else '10G'}
+    jobs = {name: call(bench, 'start', '--shell', '--',
+                       f'yes "a line of some forty bytes, as many have" | head -c {size}')
+            for name, size in sizes.items()}
+    call(bench, 'wait', *jobs.values())
+    found = bench.interleave({
+        'version': lambda: bench.host.seconds('spawn', 1, bench.rein, '--version'),
+        **{name: lambda j=job: bench.host.seconds('spawn', 1, bench.rein, 'output', '-n', '200', j)
+           for name, job in jobs.items()}}, rounds=40, seconds=10)
+    bench.report.group(f'Background: the last 200 lines of a log of {sizes["large"]}', found,
+                       'whole processes')
+    bench.report.time('rein --version', found['version'])
+    bench.report.time(f'rein output -n 200, {sizes["small"]}', found['small'])
+    bench.report.time(f'rein output -n 200, {sizes["large"]}', found['large'],
+                      ('the small log', found['small']), Target(1.1))
+    bench.report.value('beyond the start of the program',
+                       found['large'].median - found['version'].median, 's', Target(0.001))
+
+
+def measure_background(bench):
+    """Jobs that stand in the store."""
+    measure_background_start(bench)
+    measure_many_jobs(bench)
+    measure_tail(bench)
+
+
 GROUPS = {
     'start': measure_start,
     'run': measure_run,
@@ -409,6 +485,7 @@ GROUPS = {
     'memory': measure_memory,
     'stop': measure_stop,
     'deadline': measure_deadline,
+    'background': measure_background,
 }
 
 
