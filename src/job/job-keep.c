@@ -70,8 +70,8 @@ static int write_job_json(const rein_job *job, int dir_fd)
     auto_free char *text = NULL;
     int r;
 
-    if (asprintf(&text, "%s, \"supervisor_pid\": 0, \"pid\": %d}\n", job->job_json, (int)job->pid) <
-        0)
+    if (asprintf(&text, "%s, \"guard_pid\": 0, \"supervisor_pid\": 0, \"pid\": %d}\n",
+                 job->job_json, (int)job->pid) < 0)
         return -ENOMEM;
     r = create_with(dir_fd, "job.json.new", text);
     if (r == 0 && renameat(dir_fd, "job.json.new", dir_fd, "job.json") < 0)

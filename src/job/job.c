@@ -542,14 +542,14 @@ rein_job *rein_job_free(rein_job *job)
 {
     if (!job)
         return NULL;
-    if (job->context->owner_pid == getpid()) {
+    if (!job->attached && job->context->owner_pid == getpid()) {
         end_job(job);
         cgroup_give_back(&job->context->cgroup, &job->leaf, leaf_end(job));
         if (job->supervisor_fd >= 0 && job->let_go)
             context_let_go(job->context, TAKE_FD(job->supervisor_fd));
         else if (job->supervisor_fd >= 0)
             context_reap(job->context, TAKE_FD(job->supervisor_fd));
-        if (!job->attached && (job->background || job->log_moved))
+        if (job->background || job->log_moved)
             store_sweep_sometimes(job->context);
     }
     (void)close_fd(job->leaf.fd);

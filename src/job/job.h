@@ -39,6 +39,7 @@ struct rein_job {
     /* what the supervisor said */
     pid_t pid;
     pid_t supervisor_pid; /* from the store, or 0 */
+    pid_t guard_pid;      /* likewise */
     int log_fd;
     int marks_fd;
     char *store_dir; /* the job's directory in the store, whether it is there or not */

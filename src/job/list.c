@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -14,7 +15,7 @@
 
 struct rein_list {
     struct rein_result *v;
-    pid_t *supervisors; /* of those that run; 0 of others */
+    struct usage *usage; /* of those that run */
     size_t n;
     size_t allocated;
 };
@@ -38,7 +39,7 @@ rein_list *rein_list_free(rein_list *list)
         rein_result_done(&list->v[i]);
     if (list) {
         free(list->v);
-        free(list->supervisors);
+        free(list->usage);
     }
     free(list);
     return NULL;
@@ -48,7 +49,7 @@ static int reserve(rein_list *list)
 {
     size_t want = MAX(list->allocated * 2, (size_t)64);
     struct rein_result *v;
-    pid_t *supervisors;
+    struct usage *usage;
 
     if (list->n < list->allocated)
         return 0;
@@ -56,10 +57,10 @@ static int reserve(rein_list *list)
     if (!v)
         return -ENOMEM;
     list->v = v;
-    supervisors = reallocarray(list->supervisors, want, sizeof(*supervisors));
-    if (!supervisors)
+    usage = reallocarray(list->usage, want, sizeof(*usage));
+    if (!usage)
         return -ENOMEM;
-    list->supervisors = supervisors;
+    list->usage = usage;
     list->allocated = want;
     return 0;
 }
@@ -69,11 +70,14 @@ static int reserve(rein_list *list)
 static void look_how_it_is(rein_job *job, int dir_fd)
 {
     int locked = store_is_locked(dir_fd);
+    struct stat st;
 
     if (store_read_end(job, dir_fd) == 0)
         return;
-    store_read_loss(job, dir_fd);
-    job->ended = !locked;
+    if (!locked)
+        store_read_loss(job, dir_fd);
+    else if (fstatat(dir_fd, "output.log", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        job->log.total = (uint64_t)st.st_size;
 }
 
 static int add_job(rein_list *list, rein *r, int jobs_fd, const char *id)
@@ -99,7 +103,8 @@ static int add_job(rein_list *list, rein *r, int jobs_fd, const char *id)
         return -ENOMEM;
     result = &list->v[list->n];
     *result = (struct rein_result){.size = sizeof(*result)};
-    list->supervisors[list->n] = job->ended ? 0 : job->supervisor_pid;
+    list->usage[list->n] = (struct usage){.supervisor_pid = job->ended ? 0 : job->supervisor_pid,
+                                          .guard_pid = job->guard_pid};
     list->n++; /* what is not complete is freed with the rest */
     return job_describe(job, result);
 }
@@ -124,23 +129,16 @@ static int read_jobs(rein_list *list, rein *r, int jobs_fd)
 }
 
 /* What the trees of the running ones use now. What cannot be found out is 0. */
-static int add_usage(rein_list *list)
+static void add_usage(rein_list *list)
 {
-    auto_free struct usage *v = calloc(MAX(list->n, (size_t)1), sizeof(*v));
-
-    if (!v)
-        return -ENOMEM;
-    for (size_t i = 0; i < list->n; i++)
-        v[i].supervisor_pid = list->supervisors[i];
-    usage_of_trees(v, list->n);
+    usage_of_trees(list->usage, list->n);
     for (size_t i = 0; i < list->n; i++) {
         if (!list->v[i].running)
             continue;
-        list->v[i].user_us = v[i].user_us;
-        list->v[i].system_us = v[i].system_us;
-        list->v[i].max_rss_bytes = v[i].rss_bytes;
+        list->v[i].user_us = list->usage[i].user_us;
+        list->v[i].system_us = list->usage[i].system_us;
+        list->v[i].max_rss_bytes = list->usage[i].rss_bytes;
     }
-    return 0;
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -165,10 +163,9 @@ int rein_jobs(rein *r, rein_list **ret)
     err = context_open_jobs(r, &jobs_fd, NULL);
     if (err == 0)
         err = read_jobs(list, r, jobs_fd);
-    if (err == 0)
-        err = add_usage(list);
     if (err < 0 && err != -ENOENT)
         return err;
+    add_usage(list);
     if (list->n > 0)
         qsort(list->v, list->n, sizeof(list->v[0]), oldest_first);
     *ret = TAKE_PTR(list);

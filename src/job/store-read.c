@@ -102,6 +102,7 @@ int store_parse_job(rein_job *job, const char *text, size_t size)
     auto_json json_t *o = NULL;
     int64_t pid;
     int64_t supervisor_pid;
+    int64_t guard_pid;
     int r = load(text, size, &o);
 
     if (r < 0)
@@ -117,11 +118,13 @@ int store_parse_job(rein_job *job, const char *text, size_t size)
         (r = get_integer(o, "grace_ns", REIN_GRACE_NONE, INT64_MAX, &job->grace_ns)) < 0 ||
         (r = get_integer(o, "pid", 0, INT32_MAX, &pid)) < 0 ||
         (r = get_integer(o, "supervisor_pid", 0, INT32_MAX, &supervisor_pid)) < 0 ||
+        (r = get_integer(o, "guard_pid", 0, INT32_MAX, &guard_pid)) < 0 ||
         (r = get_bool(o, "split", &job->split)) < 0 ||
         (r = get_bool(o, "stdin_pipe", &job->stdin_pipe)) < 0)
         return r;
     job->pid = (pid_t)pid;
     job->supervisor_pid = (pid_t)supervisor_pid;
+    job->guard_pid = (pid_t)guard_pid;
     return 0;
 }
 
@@ -198,26 +201,27 @@ static void get_bytes(const char *text, char *buf, size_t size)
     buf[n] = '\0';
 }
 
-static int get_left(const json_t *o, rein_job *job, struct wire_exit *e)
+/* The caller frees *ret, also after a failure. */
+static int get_left(const json_t *o, struct wire_exit *e, struct wire_left **ret)
 {
     const json_t *array = json_object_get(o, "left");
     size_t n = json_array_size(array);
 
     if (!json_is_array(array) || n > WIRE_LEFT_MAX || n > e->n_left)
         return -EBADMSG;
-    free(job->left);
-    job->left = calloc(MAX(n, (size_t)1), sizeof(job->left[0]));
-    if (!job->left)
+    *ret = calloc(MAX(n, (size_t)1), sizeof(**ret));
+    if (!*ret)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         const json_t *entry = json_array_get(array, i);
         const char *command = json_string_value(json_object_get(entry, "command"));
+        struct wire_left *left = &(*ret)[i];
         int64_t pid;
 
         if (!command || get_integer(entry, "pid", 0, INT32_MAX, &pid) < 0)
             return -EBADMSG;
-        job->left[i].pid = (int32_t)pid;
-        get_bytes(command, job->left[i].command, sizeof(job->left[i].command));
+        left->pid = (int32_t)pid;
+        get_bytes(command, left->command, sizeof(left->command));
     }
     e->n_left_named = (uint32_t)n;
     return 0;
@@ -226,14 +230,17 @@ static int get_left(const json_t *o, rein_job *job, struct wire_exit *e)
 int store_parse_end(rein_job *job, const char *text, size_t size)
 {
     auto_json json_t *o = NULL;
+    auto_free struct wire_left *left = NULL;
     struct wire_exit e = {.type = WIRE_EXIT};
     int r = load(text, size, &o);
 
     if (r < 0)
         return r;
     if ((r = get_reason(o, &e)) < 0 || (r = get_status(o, &e)) < 0 ||
-        (r = get_numbers(o, &e)) < 0 || (r = get_left(o, job, &e)) < 0)
+        (r = get_numbers(o, &e)) < 0 || (r = get_left(o, &e, &left)) < 0)
         return r;
+    free(job->left);
+    job->left = TAKE_PTR(left);
     job->exit = e;
     job->log = e.log;
     job->ended = 1;
@@ -242,29 +249,50 @@ int store_parse_end(rein_job *job, const char *text, size_t size)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* A file of a size that is known only when it was read: most are small, and need no second look. */
+/* The rest of a file whose beginning filled the first buffer. */
+static int read_rest(int fd, size_t max, char **text, size_t *size)
+{
+    struct stat st;
+    char *grown;
+    ssize_t n;
+
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
+        return -EBADMSG;
+    if ((size_t)st.st_size <= *size)
+        return 0;
+    grown = realloc(*text, (size_t)st.st_size);
+    if (!grown)
+        return -ENOMEM;
+    *text = grown;
+    n = io_read_full(fd, grown + *size, (size_t)st.st_size - *size);
+    *size += (size_t)MAX(n, (ssize_t)0);
+    return (int)MIN(n, (ssize_t)0);
+}
+
+/* Most files are small and come with one call: a list of jobs reads many. */
 static int read_file(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size)
 {
     auto_close int fd =
         openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
     auto_free char *text = NULL;
-    size_t size = FIRST_READ;
-    struct stat st;
+    size_t size;
     ssize_t n;
+    int r;
 
     if (fd < 0)
         return -errno;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
-        return -EBADMSG;
-    size = MAX(size, (size_t)st.st_size);
-    text = malloc(size);
+    text = malloc(FIRST_READ);
     if (!text)
         return -ENOMEM;
-    n = io_read_full(fd, text, size);
+    n = io_read(fd, text, FIRST_READ);
     if (n < 0)
-        return (int)n;
+        return n == -EISDIR || n == -EAGAIN ? -EBADMSG : (int)n;
+    size = (size_t)n;
+    r = size == FIRST_READ ? read_rest(fd, max, &text, &size) : 0;
+    if (r < 0)
+        return r;
     *ret = TAKE_PTR(text);
-    *ret_size = (size_t)n;
+    *ret_size = size;
     return 0;
 }
 

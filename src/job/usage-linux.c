@@ -91,6 +91,14 @@ static int add_process(struct processes *all, int proc_fd, const char *name)
     return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a;
+    pid_t y = *(const pid_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 static int by_pid(const void *a, const void *b)
 {
     const struct process *x = a;
@@ -99,15 +107,19 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int read_processes(struct processes *all)
+/* All processes but those to skip, which are in the order of their pids. */
+static int read_processes(struct processes *all, const pid_t *skip, size_t n_skip)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
     int r = dir ? 0 : -errno;
 
-    while (r == 0 && (entry = readdir(dir)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+    while (r == 0 && (entry = readdir(dir))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 0 && !bsearch(&pid, skip, n_skip, sizeof(pid), by_number))
             r = add_process(all, dirfd(dir), entry->d_name);
+    }
     if (dir)
         (void)closedir(dir);
     if (all->n > 0)
@@ -191,13 +203,19 @@ void usage_of_trees(struct usage *v, size_t n)
 {
     auto_(processes_done) struct processes all = {0};
     auto_free struct root *roots = calloc(MAX(n, (size_t)1), sizeof(*roots));
+    auto_free pid_t *guards = calloc(MAX(n, (size_t)1), sizeof(*guards));
     size_t n_roots = 0;
 
-    for (size_t i = 0; roots && i < n; i++)
-        if (v[i].supervisor_pid > 0)
-            roots[n_roots++] = (struct root){v[i].supervisor_pid, &v[i]};
-    if (n_roots == 0 || read_processes(&all) < 0)
+    for (size_t i = 0; roots && guards && i < n; i++) {
+        if (v[i].supervisor_pid <= 0)
+            continue;
+        guards[n_roots] = v[i].guard_pid;
+        roots[n_roots++] = (struct root){v[i].supervisor_pid, &v[i]};
+    }
+    if (n_roots == 0)
         return;
+    qsort(guards, n_roots, sizeof(guards[0]), by_number);
     qsort(roots, n_roots, sizeof(roots[0]), by_root_pid);
-    add_all(&all, roots, n_roots);
+    if (read_processes(&all, guards, n_roots) == 0)
+        add_all(&all, roots, n_roots);
 }

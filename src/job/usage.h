@@ -8,6 +8,7 @@
 
 struct usage {
     pid_t supervisor_pid; /* in: the tree is what is below it; 0: none */
+    pid_t guard_pid;      /* in: its parent, which uses nothing and need not be looked at */
     int64_t user_us, system_us;
     uint64_t rss_bytes; /* resident memory of all its processes; shared pages count for each */
 };

@@ -143,12 +143,14 @@ static off_t pid_offset;
 static int write_job_json(const struct supervisor *s)
 {
     auto_close int fd = -EBADF;
-    char end[96];
-    char *p =
-        put(put_number(put(end, ", \"supervisor_pid\": "), (unsigned long)getpid()), ", \"pid\": ");
-    size_t n = (size_t)(p - end);
+    char end[128];
+    char *p = put_number(put(end, ", \"guard_pid\": "), (unsigned long)getppid());
+    size_t n;
     int r = store_create(&s->store, "job.json.new", &fd);
 
+    p = put_number(put(p, ", \"supervisor_pid\": "), (unsigned long)getpid());
+    p = put(p, ", \"pid\": ");
+    n = (size_t)(p - end);
     memset(p, ' ', PID_ROOM);
     *p = '0';
     (void)put(p + PID_ROOM, "}\n");

@@ -10,8 +10,9 @@ import unittest
 
 from rein_test import ReinTest, wait_until
 
+RENAMES = 'rename,renameat,renameat2'
 CALLS = ('mkdirat', 'bind', 'listen', 'flock', 'fallocate', 'ftruncate', 'pwrite64', 'unlinkat',
-         'write,writev', 'rename,renameat,renameat2', 'sendmsg', 'clone,clone3')
+         'write,writev', RENAMES, 'sendmsg', 'clone,clone3')
 STEPS_MAX = 40      # a job makes none of these calls that often
 
 
@@ -19,12 +20,15 @@ class Steps(ReinTest):
 
     def start_and_kill(self, calls, n, *command):
         """Starts a job while whoever makes the n-th of these calls is killed. Returns whether
-        anybody was, and what was started."""
+        anybody was, and what was started. With a grace nobody else dies by SIGKILL."""
         trace = os.path.join(self.temp, 'trace')
-        o = self.rein('start', '--', *command, prefix=(
-            self.need('strace'), '-f', '-qq', '-o', trace, '-e', f'trace={calls}', '-e',
+        o = self.rein('start', '--grace', '9', '--', *command, prefix=(
+            self.need('strace'), '-f', '-qq', '-o', trace, '-e', f'trace={calls},{RENAMES}', '-e',
             f'inject={calls}:signal=SIGKILL:when={n}'))
-        return b'killed by SIGKILL' in self.read(trace), o.text.strip()
+        lines = self.read(trace).splitlines()
+        records = [line for line in lines if b'"exit.json"' in line and line.endswith(b'= 0')]
+        self.assertLessEqual(len(records), 1, 'an end was recorded twice')
+        return any(b'killed by SIGKILL' in line for line in lines), o.text.strip()
 
     def check_store(self, started, marker):
         """What the store says is so."""

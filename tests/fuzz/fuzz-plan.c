@@ -57,7 +57,7 @@ static const size_t fields[] = {
     FIELD(after),         FIELD(n_rlimits),     FIELD(n_pass_fds),   FIELD(pass_fds[0]),
     FIELD(pass_fds[1]),   FIELD(pass_fds[2]),   FIELD(pass_fds[63]), FIELD(process_id[0]),
     FIELD(process_id[4]), FIELD(process_id[8]), FIELD(argc),         FIELD(envc),
-    FIELD(pathc),         FIELD(strings_size),
+    FIELD(pathc),         FIELD(strings_size),  FIELD(notifyc),
 };
 
 struct remaining {
@@ -156,9 +156,11 @@ static void check_plan(const struct plan *plan)
 
     require(head->argc > 0 && head->pathc > 0);
     require(plan->argv[head->argc] == NULL && plan->env[head->envc] == NULL);
+    require(plan->notify[head->notifyc] == NULL);
     size += strings_size(plan->argv, head->argc);
     size += strings_size(plan->env, head->envc);
     size += strings_size(plan->paths, head->pathc);
+    size += strings_size(plan->notify, head->notifyc);
     require(size == head->strings_size);
     require(strlen(head->process_id) < sizeof(head->process_id));
     require(head->n_rlimits <= WIRE_RLIMITS_MAX);

@@ -19,9 +19,11 @@ static int read_fd = -EBADF;
 static uint32_t accepted;
 static int room_error;
 static int n_answers;
+static struct client *answered;
 
-void report_room(struct supervisor *sup, uint32_t n, int errnum)
+void report_room(struct supervisor *sup, struct client *c, uint32_t n, int errnum)
 {
+    answered = c;
     accepted = n;
     room_error = errnum;
     n_answers++;
@@ -56,8 +58,10 @@ static char byte_at(uint64_t i)
 
 static uint64_t n_sent;
 
+/* By one client or the other in turn: who sent is who is answered. */
 static uint32_t send(uint32_t size, int eof)
 {
+    struct client *from = &s.clients[n_answers % 2];
     static struct {
         struct wire_input head;
         char bytes[WIRE_INPUT_MAX];
@@ -66,7 +70,8 @@ static uint32_t send(uint32_t size, int eof)
     message.head = (struct wire_input){.type = WIRE_INPUT, .eof = (uint32_t)eof};
     for (uint32_t i = 0; i < size; i++)
         message.bytes[i] = byte_at(n_sent + i);
-    input_take(&s, &message.head, sizeof(message.head) + size);
+    input_take(&s, from, &message.head, sizeof(message.head) + size);
+    assert_ptr_equal(answered, from);
     n_sent += room_error ? 0 : accepted;
     return accepted;
 }

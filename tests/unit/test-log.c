@@ -50,6 +50,8 @@ static unsigned char streams[HISTORY_MAX]; /* to which stream */
 static char in_file[HISTORY_MAX];
 static uint64_t n_written;
 static int n_moves, n_endings, last_reason;
+static int n_checks;
+static uint64_t truncate_to; /* what the next check finds; UINT64_MAX: nothing */
 
 /* ---- what the log calls ------------------------------------------------------------------- */
 
@@ -63,6 +65,20 @@ void ending_begin(struct supervisor *sup, int reason, int64_t grace_ns)
 {
     n_endings++;
     last_reason = reason;
+}
+
+/* Somebody cut the file before this write, as log-store.c notes it. */
+void log_check(struct supervisor *sup)
+{
+    struct wire_log_state *st = &sup->log.state;
+
+    n_checks++;
+    if (truncate_to == UINT64_MAX)
+        return;
+    assert_int_equal(ftruncate(sup->log.fd, (off_t)truncate_to), 0);
+    st->gap_begin = truncate_to;
+    st->gap_end = st->total;
+    truncate_to = UINT64_MAX;
 }
 
 /* ---- the model ---------------------------------------------------------------------------- */
@@ -87,7 +103,8 @@ static void begin(uint64_t limit, int split, uint32_t flags)
         s.plan.fds[WIRE_FD_MARKS] = new_file("marks");
     log_init(&s.log, &s.plan);
     n_written = 0;
-    n_moves = n_endings = 0;
+    n_moves = n_endings = n_checks = 0;
+    truncate_to = UINT64_MAX;
     disk_left = INT64_MAX;
     was_full = 0;
 }
@@ -137,6 +154,14 @@ static uint64_t blocks(int fd)
     return fd < 0 || fstat(fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
+static uint64_t length(int fd)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    return (uint64_t)st.st_size;
+}
+
 static void check_bytes(uint64_t begin_at, uint64_t end_at)
 {
     assert_int_equal(pread(s.log.fd, in_file, (size_t)(end_at - begin_at), (off_t)begin_at),
@@ -159,6 +184,9 @@ static void check(void)
         check_bytes(0, st->gap_begin);
         check_bytes(st->gap_end, st->total);
     }
+    assert_true(s.log.file_end <= length(s.log.fd)); /* or the next look takes it for cut off */
+    if (st->gap_end < st->total)
+        assert_int_equal(s.log.file_end, st->total);
     assert_true(blocks(s.log.fd) + blocks(s.log.marks_fd) <= kept_bytes(st) + 5 * BLOCK);
 }
 
@@ -354,6 +382,34 @@ static void test_moves_when_memory_is_not_enough(void **state)
     end();
 }
 
+/* Before each write the file is looked at, and what was found counts at once. */
+static void test_cut_file(void **state)
+{
+    for (int split = 0; split < 2; split++) {
+        begin(65536, split, split ? WIRE_PLAN_SPLIT : 0);
+        append(0, 3000);
+        append(split, 3000);
+        truncate_to = 1000;
+        append(0, 10);
+        assert_int_equal(n_checks, 3);
+        assert_int_equal(s.log.state.gap_begin, 1000);
+        assert_int_equal(s.log.state.gap_end, 6000);
+        check();
+        for (int i = 0; i < 30; i++) {
+            append(split ? i % 2 : 0, 5000);
+            check();
+        }
+        if (split)
+            check_streams();
+        assert_int_equal(s.log.state.gap_begin, 1000);
+        truncate_to = 0;
+        append(0, 10);
+        check();
+        assert_int_equal(s.log.state.gap_begin, 0);
+        end();
+    }
+}
+
 /* A disk that fills up at any point: what can be kept is the newest, and it is said. */
 static void test_full_disk(void **state)
 {
@@ -391,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_limit_that_kills),
         cmocka_unit_test(test_limit_that_kills_keeps_whole_lines),
         cmocka_unit_test(test_moves_when_memory_is_not_enough),
+        cmocka_unit_test(test_cut_file),
         cmocka_unit_test(test_full_disk),
     };
 

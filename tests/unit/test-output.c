@@ -32,11 +32,11 @@ void log_append(struct supervisor *sup, int stream, const char *data, size_t siz
 
 void report_news(struct supervisor *sup) {}
 
-/* The owner's reader has come all the way. */
-void loop_wait_for_owner(struct supervisor *sup)
+/* The starter's reader has come all the way. */
+void loop_wait_for_starter(struct supervisor *sup)
 {
     n_waits++;
-    sup->reader_cursor = sup->log.state.total;
+    sup->clients[0].cursor = sup->log.state.total;
 }
 
 /* ---- setting ------------------------------------------------------------------------------ */
@@ -46,7 +46,8 @@ static int setup(void **state)
     memset(&s, 0, sizeof(s));
     memset(&head, 0, sizeof(head));
     s.plan.head = &head;
-    s.socket_fd = 0;
+    s.clients[0].fd = 0;
+    s.n_clients = 1;
     s.log.limit = 8 * MIB;
     memset(appended, 0, sizeof(appended));
     n_waits = 0;
@@ -133,6 +134,21 @@ static void test_one_turn_is_bounded(void **state)
     assert_int_equal(appended[0], DRAIN_MAX);
 }
 
+/* Those who came later are not waited for, and do not stand for the starter either. */
+static void test_others_pause_nothing(void **state)
+{
+    head.flags = WIRE_PLAN_PACED;
+    s.log.limit = 1000;
+    s.n_clients = 2;
+    s.clients[0].cursor = 0;
+    s.clients[1].cursor = 500;
+    s.log.state.total = 500;
+    assert_true(output_paused(&s));
+    s.clients[0].cursor = 500;
+    s.clients[1].cursor = 0;
+    assert_false(output_paused(&s));
+}
+
 static void test_pauses_for_a_reader(void **state)
 {
     head.flags = WIRE_PLAN_PACED;
@@ -142,11 +158,11 @@ static void test_pauses_for_a_reader(void **state)
     output_drain(&s, &s.outputs[0]);
     assert_int_equal(appended[0], 500); /* half of the limit */
     assert_true(output_paused(&s));
-    s.reader_cursor = 100;
+    s.clients[0].cursor = 100;
     assert_false(output_paused(&s));
     output_drain(&s, &s.outputs[0]);
     assert_int_equal(appended[0], 600);
-    s.socket_fd = -EBADF; /* nobody is there to wait for */
+    s.clients[0].fd = -EBADF; /* nobody is there to wait for */
     assert_false(output_paused(&s));
 }
 
@@ -222,6 +238,7 @@ int main(void)
         test(test_full_pipe_is_made_larger),
         test(test_one_turn_is_bounded),
         test(test_pauses_for_a_reader),
+        test(test_others_pause_nothing),
         test(test_last_look_takes_all),
         test(test_last_look_does_not_wait_for_a_writer),
         test(test_last_look_does_not_wait_for_what_is_gone),

@@ -8,8 +8,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <jansson.h>
+
 #include "base/error.h"
 #include "job/plan.h"
+#include "job/store.h"
 #include "supervisor/plan-read.c"
 
 static struct plan_message made;
@@ -19,6 +22,7 @@ static int plan_setup(void **state)
 {
     made = (struct plan_message)PLAN_MESSAGE_UNSET;
     memset(&received, 0, sizeof(received));
+    memset(small_pointers, 0, sizeof(small_pointers)); /* as in a process that has just begun */
     for (int i = 0; i < WIRE_FD_KINDS; i++)
         received.fds[i] = -EBADF;
     for (int i = 0; i < WIRE_PASS_FDS_MAX; i++)
@@ -93,6 +97,8 @@ static void test_plain_plan(void **state)
     assert_string_equal(received.jobs_dir, jobs_dir);
     assert_string_equal(received.job_json, made.job_json);
     assert_string_equal(received.cleanup_dir, "");
+    assert_int_equal(head->notifyc, 0);
+    assert_null(received.notify[0]);
     assert_string_equal(head->process_id, made.id);
     assert_int_equal(head->log_limit, OUTPUT_LIMIT_DEFAULT);
     assert_int_equal(head->memory_limit, OUTPUT_IN_MEMORY_MAX);
@@ -154,6 +160,76 @@ static void test_everything_at_once(void **state)
     assert_int_equal(head->pass_fds[0], first < second ? first : second);
     check_same_file(received.pass_fds[0], head->pass_fds[0]);
     check_same_file(received.pass_fds[1], head->pass_fds[1]);
+}
+
+static void test_background(void **state)
+{
+    static const char *const notify[] = {"/bin/tell", "", "it is over", NULL};
+    struct rein_spec spec = COMMAND("/bin/tool");
+
+    spec.flags = REIN_SPEC_BACKGROUND;
+    spec.session = "some session";
+    spec.notify = notify;
+    travel(&spec, NULL);
+    assert_int_equal(received.head->flags, WIRE_PLAN_BACKGROUND);
+    assert_int_equal(received.head->notifyc, 3);
+    for (int i = 0; i < 4; i++)
+        if (notify[i])
+            assert_string_equal(received.notify[i], notify[i]);
+        else
+            assert_null(received.notify[i]);
+    assert_string_equal(received.paths[0], "/bin/tool");
+    check_same_file(received.fds[WIRE_FD_OWNER], context->owner_pidfd);
+}
+
+/* The process behind a pidfd. */
+static pid_t owner_in(int fd)
+{
+    char path[64];
+    auto_free char *text = calloc(1, 4096);
+    auto_close int info_fd = -EBADF;
+    const char *line;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    info_fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(text && read(info_fd, text, 4095) > 0);
+    line = strstr(text, "\nPid:");
+    assert_non_null(line);
+    return (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
+}
+
+static void test_owners(void **state)
+{
+    struct rein_spec spec = COMMAND("/bin/tool");
+
+    spec.flags = REIN_SPEC_BACKGROUND;
+    spec.owner_pid = getppid();
+    travel(&spec, NULL);
+    assert_int_equal(owner_in(received.fds[WIRE_FD_OWNER]), getppid());
+    (void)plan_teardown(state);
+    assert_int_equal(plan_setup(state), 0);
+    spec.flags |= REIN_SPEC_DETACHED;
+    spec.owner_pid = 0;
+    travel(&spec, NULL);
+    assert_int_equal(received.head->flags, WIRE_PLAN_BACKGROUND | WIRE_PLAN_DETACHED);
+    assert_true(received.fds[WIRE_FD_OWNER] < 0);
+}
+
+static void test_owner_that_is_not_there(void **state)
+{
+    struct rein_spec spec = COMMAND("/bin/tool");
+    struct rein_error *error = NULL;
+    siginfo_t info;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED), 0);
+    spec.flags = REIN_SPEC_BACKGROUND;
+    spec.owner_pid = pid;
+    assert_int_equal(plan_make(context, &spec, NULL, &made, &error), -ESRCH);
+    assert_string_equal(error->code, "bad_request");
+    error = rein_error_free(error);
 }
 
 /* Strings that do not fit into the message come along in a memory file. */
@@ -246,6 +322,72 @@ static void test_what_the_store_is_told(void **state)
     assert_non_null(strstr(made.job_json, made.id));
 }
 
+/* The text is complete once the supervisor has added the pids. */
+static json_t *complete_json(const char *open_text)
+{
+    auto_free char *text = NULL;
+    json_t *read;
+
+    assert_null(strchr(open_text, '\n'));
+    assert_true(asprintf(&text, "%s, \"supervisor_pid\": 12, \"pid\": 34        }\n", open_text) >
+                0);
+    read = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(read);
+    return read;
+}
+
+static void test_all_that_the_store_is_told(void **state)
+{
+    struct rein_spec spec = COMMAND("/bin/tool");
+    json_error_t error;
+    json_t *read, *expected;
+    int64_t now_ns = time_mono_ns();
+
+    spec.flags = REIN_SPEC_BACKGROUND | REIN_SPEC_DETACHED;
+    spec.session = "s";
+    spec.stdin_kind = REIN_STDIN_PIPE;
+    spec.grace_ns = 7;
+    spec.cpu_time_ns = NSEC_PER_SEC; /* holds in a weaker form, which is a warning */
+    travel(&spec, NULL);
+    read = complete_json(received.job_json);
+    expected = json_pack_ex(
+        &error, 0, "{si ss s[s] so* sn ss sb sb sb si si s[s] s[s] si si}", "format", STORE_FORMAT,
+        "process_id", made.id, "command", "/bin/tool", "cwd", json_string(made.cwd), "name",
+        "session", "s", "background", 1, "split", 0, "stdin_pipe", 1, "grace_ns", 7, "owner_pid", 0,
+        "warnings", made.warnings[0], "missing", made.missing[0], "supervisor_pid", 12, "pid", 34);
+    assert_non_null(expected);
+    assert_true(json_integer_value(json_object_get(read, "started_at_ns")) == made.started_at_ns);
+    assert_true(json_integer_value(json_object_get(read, "started_ns")) >= now_ns);
+    assert_true(json_integer_value(json_object_get(read, "started_ns")) <= time_mono_ns());
+    assert_true(json_is_string(json_object_get(read, "started_at")));
+    (void)json_object_del(read, "started_at_ns");
+    (void)json_object_del(read, "started_ns");
+    (void)json_object_del(read, "started_at");
+    assert_true(json_equal(read, expected));
+    json_decref(read);
+    json_decref(expected);
+}
+
+static void test_whom_the_store_is_told_to_be_the_owner(void **state)
+{
+    struct rein_spec spec = COMMAND("/bin/tool");
+    json_t *read;
+
+    spec.flags = REIN_SPEC_BACKGROUND;
+    travel(&spec, NULL);
+    read = complete_json(received.job_json);
+    assert_int_equal(json_integer_value(json_object_get(read, "owner_pid")), getpid());
+    assert_true(json_is_null(json_object_get(read, "session")));
+    json_decref(read);
+    (void)plan_teardown(state);
+    assert_int_equal(plan_setup(state), 0);
+    spec.owner_pid = getppid();
+    travel(&spec, NULL);
+    read = complete_json(received.job_json);
+    assert_int_equal(json_integer_value(json_object_get(read, "owner_pid")), getppid());
+    json_decref(read);
+}
+
 /* ---- steps that fail ---------------------------------------------------------------------- */
 
 static void check_failed(enum wire_step step, int errnum, const char *code, const char *told_step)
@@ -257,7 +399,7 @@ static void check_failed(enum wire_step step, int errnum, const char *code, cons
     spec.cwd = "/some/where";
     if (!made.argv)
         assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
-    assert_int_equal(plan_failed(&made, &spec, &failed, &error), -errnum);
+    assert_int_equal(plan_failed(context, &made, &spec, &failed, &error), -errnum);
     assert_string_equal(error->code, code);
     assert_string_equal(error->step, told_step);
     assert_int_equal(error->errnum, errnum);
@@ -265,6 +407,10 @@ static void check_failed(enum wire_step step, int errnum, const char *code, cons
         assert_non_null(strstr(error->message, "some-command"));
     if (step == WIRE_STEP_CHDIR)
         assert_non_null(strstr(error->message, "/some/where"));
+    if (step == WIRE_STEP_STORE || step == WIRE_STEP_LOCK || step == WIRE_STEP_CONTROL) {
+        assert_non_null(strstr(error->message, in_temp_dir("state")));
+        assert_non_null(strstr(error->hint, "REIN_STATE"));
+    }
     error = rein_error_free(error);
 }
 
@@ -288,6 +434,9 @@ static void test_steps_that_fail(void **state)
     check_failed(WIRE_STEP_SESSION, EPERM, "spawn_failed", "session");
     check_failed(WIRE_STEP_DESCRIPTORS, EMFILE, "spawn_failed", "descriptors");
     check_failed(WIRE_STEP_LIMITS, EPERM, "spawn_failed", "limits");
+    check_failed(WIRE_STEP_STORE, EROFS, "spawn_failed", "store");
+    check_failed(WIRE_STEP_LOCK, ENOLCK, "spawn_failed", "lock");
+    check_failed(WIRE_STEP_CONTROL, EPERM, "spawn_failed", "control");
     check_failed(WIRE_STEP_MAX, EIO, "spawn_failed", "supervisor"); /* one that we do not know */
 }
 
@@ -298,7 +447,7 @@ static void test_failure_without_an_errno(void **state)
     struct wire_failed failed = {.type = WIRE_FAILED, .step = WIRE_STEP_PIPE};
 
     assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
-    assert_int_equal(plan_failed(&made, &spec, &failed, NULL), -EIO);
+    assert_int_equal(plan_failed(context, &made, &spec, &failed, NULL), -EIO);
 }
 
 #define plan_test(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
@@ -308,12 +457,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         plan_test(test_plain_plan),
         plan_test(test_everything_at_once),
+        plan_test(test_background),
+        plan_test(test_owners),
+        plan_test(test_owner_that_is_not_there),
         plan_test(test_large_plan),
         plan_test(test_more_strings_than_there_is_static_room_for),
         plan_test(test_default_path_without_one),
         plan_test(test_relative_directory_is_told_as_it_is_and_absolute),
         plan_test(test_every_stdin_kind),
         plan_test(test_what_the_store_is_told),
+        plan_test(test_all_that_the_store_is_told),
+        plan_test(test_whom_the_store_is_told_to_be_the_owner),
         plan_test(test_steps_that_fail),
         plan_test(test_failure_without_an_errno),
     };

@@ -113,7 +113,9 @@ static void test_flags(void **state)
 
     spec.flags = REIN_SPEC_SPLIT | REIN_SPEC_SHELL | REIN_SPEC_PACED;
     check_taken(spec);
-    for (unsigned bit = 3; bit < 32; bit++) {
+    spec.flags = REIN_SPEC_SPLIT | REIN_SPEC_SHELL | REIN_SPEC_BACKGROUND | REIN_SPEC_DETACHED;
+    check_taken(spec);
+    for (unsigned bit = 5; bit < 32; bit++) {
         spec.flags = 1u << bit;
         check_refused(spec, "flags");
     }
@@ -191,13 +193,100 @@ static void test_descriptors_to_pass(void **state)
     check_taken(spec);
 }
 
+/* ---- the background ------------------------------------------------------------------------- */
+
+static const char *const tell[] = {"/bin/tell", NULL};
+
+static void test_what_needs_the_background(void **state)
+{
+    struct rein_spec spec = plain();
+
+    spec.flags = REIN_SPEC_DETACHED;
+    check_refused(spec, "background");
+    spec = plain();
+    spec.owner_pid = getpid();
+    check_refused(spec, "background");
+    spec = plain();
+    spec.session = "s";
+    check_refused(spec, "background");
+    spec = plain();
+    spec.notify = tell;
+    check_refused(spec, "background");
+    spec.owner_pid = getpid();
+    spec.session = "s";
+    spec.flags = REIN_SPEC_BACKGROUND;
+    check_taken(spec);
+}
+
+static void test_background(void **state)
+{
+    struct rein_spec spec = plain();
+
+    spec.flags = REIN_SPEC_BACKGROUND | REIN_SPEC_PACED;
+    check_refused(spec, "no reader");
+    spec.flags = REIN_SPEC_BACKGROUND;
+    spec.owner_pid = -1;
+    check_refused(spec, "no process");
+    spec.owner_pid = getpid();
+    check_taken(spec);
+    spec.flags |= REIN_SPEC_DETACHED;
+    check_refused(spec, "no owner");
+}
+
+static void test_sessions(void **state)
+{
+    static const char *const wrong[] = {"", ".", "..", ".s", "/", "a/b", "s/"};
+    static const char *const right[] = {"s", "a b", "s.", "\xff", "-"};
+    char longest[SESSION_BYTES_MAX + 2] = "";
+    struct rein_spec spec = plain();
+
+    spec.flags = REIN_SPEC_BACKGROUND;
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        spec.session = wrong[i];
+        check_refused(spec, "session");
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+        spec.session = right[i];
+        check_taken(spec);
+    }
+    memset(longest, 's', SESSION_BYTES_MAX);
+    spec.session = longest;
+    check_taken(spec);
+    longest[SESSION_BYTES_MAX] = 's';
+    check_refused(spec, "session");
+}
+
+static void test_commands_for_the_end(void **state)
+{
+    static const char *const none[] = {NULL};
+    static const char *const name[] = {"tell", "/x", NULL};
+    static const char *const relative[] = {"./tell", NULL};
+    struct rein_spec spec = plain();
+
+    spec.flags = REIN_SPEC_BACKGROUND;
+    spec.notify = none;
+    check_refused(spec, "no path");
+    spec.notify = name;
+    check_refused(spec, "no path");
+    spec.notify = relative;
+    check_taken(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size),    cmocka_unit_test(test_command),
-        cmocka_unit_test(test_choices), cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_amounts), cmocka_unit_test(test_output_limit),
-        cmocka_unit_test(test_name),    cmocka_unit_test(test_descriptors_to_pass),
+        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_amounts),
+        cmocka_unit_test(test_output_limit),
+        cmocka_unit_test(test_name),
+        cmocka_unit_test(test_descriptors_to_pass),
+        cmocka_unit_test(test_what_needs_the_background),
+        cmocka_unit_test(test_background),
+        cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_commands_for_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
