@@ -372,6 +372,8 @@ class Stop(BackgroundTest):
             o = self.rein('stop', '--json', job, *args)
             self.assert_at_once(o)
             self.assertEqual((o.rc, o.R['signal']), (0, 'SIGKILL'), str(o))
+            if '0.2' in (*options, *args):
+                self.assertGreaterEqual(o.seconds, 0.2)
             self.assert_gone(m)
 
     def test_several_at_the_same_time(self):

@@ -216,6 +216,15 @@ class Send(BackgroundTest):
         self.stop(job, '--grace', '0')
         self.assert_refused_text(self.finish(p), 1)
 
+    def test_waiting_for_a_reader_is_not_busy(self):
+        job = self.start('--stdin', 'pipe', '--', 'sleep', '0.7')
+        with open('/dev/zero', 'rb') as zeros:
+            p = self.spawn('send', job, '-', stdin=zeros)
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(p.returncode, 1)
+        self.assertLess(usage.ru_utime + usage.ru_stime, 0.2 * SLOW)
+
     @staticmethod
     def read_by(p):
         with open(f'/proc/{p.pid}/io', encoding='ascii') as f:
