@@ -213,11 +213,7 @@ try_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left,
 int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid)
 {
     struct wire_exit nameless = *end;
-    int r;
-
-    if (faccessat(dir_fd, RECORD_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
-    r = try_write(dir_fd, end, left, pid);
+    int r = try_write(dir_fd, end, left, pid);
 
     nameless.n_left_named = 0;
     if (r < 0 && end->n_left_named > 0) /* names may not fit on a full disk */

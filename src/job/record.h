@@ -18,7 +18,7 @@
  * not make it one of which nobody knows how it ended. 0 or a negative errno. */
 int record_reserve(int dir_fd);
 
-/* Writes the record into the job's directory, unless there is one already; left has
+/* Writes the record into the job's directory; left has
  * end->n_left_named entries. 0 or a negative errno; the old file, if any, stays whole. Does not
  * wait for the disk: a machine that crashes loses its running jobs anyway. */
 int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid);

@@ -25,13 +25,19 @@ void finish_describe(const struct supervisor *s, struct wire_exit *ret)
     };
 }
 
+/* Once, also when the guard takes the last steps again that the supervisor was killed in. What else
+ * stands there under this name is not ours. */
 static void write_record(struct supervisor *s)
 {
     struct wire_exit end;
 
+    if (s->store.dir_fd < 0 || s->recorded)
+        return;
     finish_describe(s, &end);
-    if (s->store.dir_fd >= 0 && record_write(s->store.dir_fd, &end, s->left, s->main_pid) < 0)
+    if (record_write(s->store.dir_fd, &end, s->left, s->main_pid) < 0)
         s->notes |= WIRE_NOTE_RECORD;
+    else
+        s->recorded = 1;
 }
 
 /* Nobody is left who could read the memory: what was written stands in the store instead. */

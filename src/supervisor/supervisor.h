@@ -124,6 +124,7 @@ struct supervisor {
     uint32_t n_left;
     uint32_t n_left_named;
     struct wire_left left[WIRE_LEFT_MAX];
+    int recorded;
     int hook_ran;
     int reported; /* EXIT was sent: the guard has nothing to do */
 };

@@ -128,6 +128,7 @@ static void test_what_the_store_says(void **state)
     assert_string_equal(json_string_value(json_object_get(o, "process_id")), rein_job_id(job));
     assert_int_equal(number(o, "pid"), rein_job_pid(job));
     assert_int_equal(number(o, "supervisor_pid"), parent_of(rein_job_pid(job)));
+    assert_int_equal(number(o, "guard_pid"), parent_of(number(o, "supervisor_pid")));
     assert_int_equal(number(o, "owner_pid"), 0);
     assert_true(json_is_true(json_object_get(o, "background")));
     json_decref(o);

@@ -329,8 +329,9 @@ static json_t *complete_json(const char *open_text)
     json_t *read;
 
     assert_null(strchr(open_text, '\n'));
-    assert_true(asprintf(&text, "%s, \"supervisor_pid\": 12, \"pid\": 34        }\n", open_text) >
-                0);
+    assert_true(asprintf(&text,
+                         "%s, \"guard_pid\": 11, \"supervisor_pid\": 12, \"pid\": 34        }\n",
+                         open_text) > 0);
     read = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(read);
     return read;
@@ -350,11 +351,12 @@ static void test_all_that_the_store_is_told(void **state)
     spec.cpu_time_ns = NSEC_PER_SEC; /* holds in a weaker form, which is a warning */
     travel(&spec, NULL);
     read = complete_json(received.job_json);
-    expected = json_pack_ex(
-        &error, 0, "{si ss s[s] so* sn ss sb sb sb si si s[s] s[s] si si}", "format", STORE_FORMAT,
-        "process_id", made.id, "command", "/bin/tool", "cwd", json_string(made.cwd), "name",
-        "session", "s", "background", 1, "split", 0, "stdin_pipe", 1, "grace_ns", 7, "owner_pid", 0,
-        "warnings", made.warnings[0], "missing", made.missing[0], "supervisor_pid", 12, "pid", 34);
+    expected =
+        json_pack_ex(&error, 0, "{si ss s[s] so* sn ss sb sb sb si si s[s] s[s] si si si}",
+                     "format", STORE_FORMAT, "process_id", made.id, "command", "/bin/tool", "cwd",
+                     json_string(made.cwd), "name", "session", "s", "background", 1, "split", 0,
+                     "stdin_pipe", 1, "grace_ns", 7, "owner_pid", 0, "warnings", made.warnings[0],
+                     "missing", made.missing[0], "guard_pid", 11, "supervisor_pid", 12, "pid", 34);
     assert_non_null(expected);
     assert_true(json_integer_value(json_object_get(read, "started_at_ns")) == made.started_at_ns);
     assert_true(json_integer_value(json_object_get(read, "started_ns")) >= now_ns);

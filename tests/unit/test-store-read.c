@@ -22,7 +22,7 @@ static const char job_text[] =
     "\"started_at\": \"2026-11-30T06:36:18.777Z\", \"started_at_ns\": 1796020578777000000, "
     "\"started_ns\": 4711, \"background\": true, \"split\": true, \"stdin_pipe\": true, "
     "\"grace_ns\": -1, \"owner_pid\": 0, \"warnings\": [\"w1\", \"w2\"], \"missing\": [\"cpu\"], "
-    "\"supervisor_pid\": 12, \"pid\": 34        }\n";
+    "\"guard_pid\": 11, \"supervisor_pid\": 12, \"pid\": 34        }\n";
 
 /* As record.c writes it. */
 static const char end_text[] =
@@ -140,6 +140,7 @@ static void test_job(void **state)
     assert_int_equal(job->grace_ns, REIN_GRACE_NONE);
     assert_int_equal(job->pid, 34);
     assert_int_equal(job->supervisor_pid, 12);
+    assert_int_equal(job->guard_pid, 11);
     assert_true(job->split && job->stdin_pipe);
     assert_false(job->ended);
 }
@@ -190,6 +191,7 @@ static const struct key job_keys[] = {
     {"started_ns", INTEGER, 0, LARGE},
     {"grace_ns", INTEGER, -1, LARGE},
     {"pid", INTEGER, 0, INT32},
+    {"guard_pid", INTEGER, 0, INT32},
     {"supervisor_pid", INTEGER, 0, INT32},
     {"split", BOOL},
     {"stdin_pipe", BOOL},
