@@ -176,12 +176,10 @@ add_record(struct writer *w, const struct wire_exit *end, const struct wire_left
     flush(w);
 }
 
-static const char temporary[] = RECORD_NAME ".new";
-
 int record_reserve(int dir_fd)
 {
     auto_close int fd =
-        openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        openat(dir_fd, RECORD_NEW_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return -errno;
@@ -195,7 +193,7 @@ static int
 try_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid)
 {
     auto_close int fd =
-        openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        openat(dir_fd, RECORD_NEW_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     struct writer w = {.fd = fd};
     off_t size;
 
@@ -205,7 +203,7 @@ try_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left,
     size = lseek(fd, 0, SEEK_CUR);
     if (w.error == 0 && (size < 0 || ftruncate(fd, size) < 0))
         w.error = -errno;
-    if (w.error == 0 && renameat(dir_fd, temporary, dir_fd, RECORD_NAME) < 0)
+    if (w.error == 0 && renameat(dir_fd, RECORD_NEW_NAME, dir_fd, RECORD_NAME) < 0)
         w.error = -errno;
     return w.error;
 }
@@ -219,6 +217,6 @@ int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left
     if (r < 0 && end->n_left_named > 0) /* names may not fit on a full disk */
         r = try_write(dir_fd, &nameless, NULL, pid);
     if (r < 0)
-        (void)unlinkat(dir_fd, temporary, 0);
+        (void)unlinkat(dir_fd, RECORD_NEW_NAME, 0);
     return r;
 }

@@ -11,6 +11,7 @@
 
 #define RECORD_FORMAT 1
 #define RECORD_NAME "exit.json"
+#define RECORD_NEW_NAME "exit.json.new" /* in the making, or room for it */
 
 #define RECORD_RESERVED 4096
 

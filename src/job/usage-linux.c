@@ -112,16 +112,17 @@ static int read_processes(struct processes *all, const pid_t *skip, size_t n_ski
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
-    int r = dir ? 0 : -errno;
+    int r = 0;
 
+    if (!dir)
+        return -errno;
     while (r == 0 && (entry = readdir(dir))) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
         if (pid > 0 && !bsearch(&pid, skip, n_skip, sizeof(pid), by_number))
             r = add_process(all, dirfd(dir), entry->d_name);
     }
-    if (dir)
-        (void)closedir(dir);
+    (void)closedir(dir);
     if (all->n > 0)
         qsort(all->v, all->n, sizeof(all->v[0]), by_pid);
     return r;
