@@ -105,7 +105,7 @@ static int read_processes(struct processes *all)
     struct dirent *entry;
     int r = dir ? 0 : -errno;
 
-    while (r == 0 && (entry = readdir(dir)))
+    while (dir && r == 0 && (entry = readdir(dir)))
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
             r = add_process(all, dirfd(dir), entry->d_name);
     if (dir)

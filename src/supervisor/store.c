@@ -213,8 +213,8 @@ void store_close_control(struct supervisor *s)
 void store_cancel(struct supervisor *s)
 {
     static const char *const files[] = {
-        "output.marks",     "output.log", "job.json.new", "job.json",
-        RECORD_NAME ".new", "control",    "lock.new",     "lock"};
+        "output.marks",       "output.log", "job.json.new", "job.json",
+        (RECORD_NAME ".new"), "control",    "lock.new",     "lock"};
     auto_close int jobs_fd = -EBADF;
 
     if (s->store.dir_fd < 0)
