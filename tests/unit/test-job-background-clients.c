@@ -374,21 +374,45 @@ static int play_listen(int argc, char **argv)
     return 0;
 }
 
-static rein_job *start_listener(const char *family, const char *depth, int *ret_port)
+/* connect PORT: goes there, tells its own port, and stays connected. */
+static int play_connect(int argc, char **argv)
 {
-    struct rein_spec spec = ROLE("listen", family, depth);
-    char text[16] = "";
-    rein_job *job;
+    struct sockaddr_in there = {.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)atoi(argv[1])),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    char text[32];
+    int port = 0;
+    int fd = bind_any(AF_INET, &port);
 
-    spec.stdin_kind = REIN_STDIN_PIPE;
-    job = start_background(spec, 0);
+    if (connect(fd, (const struct sockaddr *)&there, sizeof(there)) < 0)
+        return 1;
+    (void)snprintf(text, sizeof(text), "%d\n", port);
+    say(text);
+    wait_for_the_end();
+    return 0;
+}
+
+static int read_port(rein_job *job)
+{
+    char text[16] = "";
+
     for (size_t n = 0; !strchr(text, '\n');) {
         ssize_t got = rein_read(job, text + n, sizeof(text) - 1 - n, PATIENCE_MS, NULL);
 
         assert_true(got > 0);
         n += (size_t)got;
     }
-    *ret_port = atoi(text);
+    return atoi(text);
+}
+
+static rein_job *start_listener(const char *family, const char *depth, int *ret_port)
+{
+    struct rein_spec spec = ROLE("listen", family, depth);
+    rein_job *job;
+
+    spec.stdin_kind = REIN_STDIN_PIPE;
+    job = start_background(spec, 0);
+    *ret_port = read_port(job);
     return job;
 }
 
@@ -436,6 +460,19 @@ static void test_port_of_somebody_else(void **state)
     assert_int_equal(rein_wait_port(job, own, PATIENCE_MS), 0); /* it does look */
     assert_int_equal(rein_wait_port(job, theirs, 300), -EAGAIN);
     assert_false(rein_port_is_open(job));
+}
+
+/* One end of a connection listens to nobody. */
+static void test_port_of_a_connection(void **state)
+{
+    char text[16];
+    int port;
+    auto_close int fd = bind_any(AF_INET, &port);
+
+    assert_int_equal(listen(fd, 1), 0);
+    (void)snprintf(text, sizeof(text), "%d", port);
+    rein_job *job = start_background((struct rein_spec)ROLE("connect", text), 0);
+    assert_int_equal(rein_wait_port(job, read_port(job), 300), -EAGAIN);
 }
 
 static void test_end_before_the_port(void **state)
@@ -502,6 +539,7 @@ int main(int argc, char **argv)
         background_test(test_port_of_a_grandchild),
         background_test(test_port_of_the_other_family),
         background_test(test_port_of_somebody_else),
+        background_test(test_port_of_a_connection),
         background_test(test_end_before_the_port),
         background_test(test_ports_that_are_none),
         background_test(test_port_is_news),
@@ -509,6 +547,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "listen") == 0)
         return play_listen(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "connect") == 0)
+        return play_connect(argc - 1, argv + 1);
     if (argc > 1)
         return play_background_role(argc, argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
