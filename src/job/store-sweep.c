@@ -18,7 +18,8 @@
 #define SWEEP_PAUSE_S 5          /* between two that were not asked for */
 #define SWEEP_STAMP "last-sweep"
 #define UNLOCKED_AGE_MAX_S 60 /* of a directory that is being made and has no lock yet */
-#define LOCK_TRIES 20         /* while others look at the lock */
+#define LOCK_TRIES 20         /* a millisecond apart, while others look at the lock */
+#define LOCK_TRIES_ENDED 2000 /* while a supervisor that has written the record goes */
 
 struct entry {
     char id[JOB_ID_LENGTH + 1];
@@ -117,14 +118,16 @@ static int collect(int jobs_fd, struct entries *all)
 /* ---- what goes ---------------------------------------------------------------------------- */
 
 /* The lock of a directory whose job does not run; it keeps two who remove apart. Who only looks
- * whether it is held holds it, too, for a moment. -ENOENT when there is none. */
+ * whether it is held holds it, too, for a moment, and a supervisor for some moments after it has
+ * written the record. -ENOENT when there is none. */
 static int lock_finished(int dir_fd)
 {
     auto_close int fd = openat(dir_fd, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int tries = exists(dir_fd, RECORD_NAME) ? LOCK_TRIES_ENDED : LOCK_TRIES;
 
     if (fd < 0)
         return -errno;
-    for (int i = 0; i < LOCK_TRIES; i++) {
+    for (int i = 0; i < tries; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return TAKE_FD(fd);
         if (errno != EWOULDBLOCK)
@@ -134,25 +137,17 @@ static int lock_finished(int dir_fd)
     return -EBUSY;
 }
 
-/* Whatever it holds, first what makes others see the job. */
+/* What rein has put there, and nothing else; first what makes others see the job. */
 static int empty(int dir_fd)
 {
-    int copy = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-    struct dirent *entry;
+    static const char *const names[] = {"job.json",      "job.json.new", RECORD_NAME,
+                                        RECORD_NEW_NAME, "output.log",   "output.marks",
+                                        "control",       "lock.new",     "lock"};
     int r = 0;
 
-    if (!dir) {
-        r = -errno;
-        (void)close_fd(copy);
-        return r;
-    }
-    (void)unlinkat(dir_fd, "job.json", 0);
-    while ((entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            unlinkat(dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (unlinkat(dir_fd, names[i], 0) < 0 && errno != ENOENT)
             r = -errno;
-    (void)closedir(dir);
     return r;
 }
 
@@ -165,9 +160,9 @@ int store_remove(int jobs_fd, const char *id)
     if (dir_fd < 0 || (lock_fd < 0 && lock_fd != -ENOENT))
         return lock_fd;
     r = empty(dir_fd);
-    if (unlinkat(jobs_fd, id, AT_REMOVEDIR) == 0 || errno == ENOENT)
-        return 0;
-    return r < 0 ? r : -errno;
+    if (r == 0)
+        (void)unlinkat(jobs_fd, id, AT_REMOVEDIR); /* stays while somebody keeps something in it */
+    return r;
 }
 
 static int newest_first(const void *a, const void *b)

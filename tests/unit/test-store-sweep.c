@@ -308,8 +308,8 @@ static void test_sometimes_without_a_mark(void **state)
     assert_true(is_swept_sometimes());
 }
 
-/* What has no handle's name, or is a link, is left alone, and so is what somebody keeps in a
- * directory within that of a job. */
+/* What has no handle's name, or is a link, is left alone, and so is what somebody keeps beside the
+ * files of a job, which is forgotten all the same. */
 static void test_strangers_stay(void **state)
 {
     static const char *const names[] = {"0000000", "000000001", "0000000G", "ABCDEF01", "other"};
@@ -317,14 +317,18 @@ static void test_strangers_stay(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         make_job(names[i], 1000 * STORE_AGE_MAX_S, 0);
     make_job("00000001", 1000 * STORE_AGE_MAX_S, 0);
-    (void)write_temp_file("state/jobs/00000001/mine/file", 0600, "not rein's");
+    (void)write_temp_file("state/jobs/00000001/mine", 0600, "not rein's");
+    (void)write_temp_file("state/jobs/00000001/folder/file", 0600, "not rein's");
     set_age("00000001", 1000 * STORE_AGE_MAX_S);
     (void)write_temp_file("elsewhere/lock", 0600, "");
     assert_int_equal(symlink("../../elsewhere", in_temp_dir("state/jobs/00000002")), 0);
+    assert_int_equal(sweep(), 1);
     assert_int_equal(sweep(), 0);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         assert_true(is_there(names[i]));
-    assert_int_equal(access(job_path("00000001", "mine/file"), F_OK), 0);
+    assert_int_equal(access(job_path("00000001", "job.json"), F_OK), -1);
+    assert_int_equal(access(job_path("00000001", "mine"), F_OK), 0);
+    assert_int_equal(access(job_path("00000001", "folder/file"), F_OK), 0);
     assert_int_equal(access(in_temp_dir("elsewhere/lock"), F_OK), 0);
 }
 
