@@ -8,7 +8,7 @@ import json
 import os
 import unittest
 
-from rein_test import ReinTest, wait_until
+from rein_test import SLOW, ReinTest, wait_until
 
 RENAMES = 'rename,renameat,renameat2'
 CALLS = ('mkdirat', 'bind', 'listen', 'flock', 'fallocate', 'ftruncate', 'pwrite64', 'unlinkat',
@@ -108,6 +108,30 @@ class Both(ReinTest):
                          ('exited', 'lost', None, 'before\n'))
         wait_until(lambda: self.rein('wait', job).rc == 0)
         self.assertEqual(self.rein('rm', job).rc, 0)
+
+
+class Clocks(ReinTest):
+    """The wall clock is set: no job becomes older or younger by that, or is forgotten."""
+
+    def test_another_time_of_day(self):
+        m = self.marker(98763)
+        job = self.rein('start', '--', 'sleep', m).text.strip()
+        ended = self.rein('start', '--', 'true').text.strip()
+        self.assertEqual(self.rein('wait', ended).rc, 0)
+        for jump in 3600, -3600:
+            prefix = [*self.as_namespace_root(), self.helper('jump-clock'), '0', str(jump)]
+            with self.subTest(jump=jump):
+                listed = self.rein('ps', '--all', '--json', prefix=prefix)
+                ages = {r['process_id']: r['duration_ms'] for r in json.loads(listed.text)}
+                self.assertEqual(set(ages), {job, ended}, str(listed))
+                self.assertTrue(0 <= ages[job] < 100000 * SLOW, ages)
+                late = self.rein('wait', job, '--timeout', '0.2', '--json', prefix=prefix)
+                self.assert_refused(late, 'timeout', 124)
+                self.assertLess(late.seconds, 20 * SLOW)
+                self.assertEqual(self.rein('gc', prefix=prefix).rc, 0)
+        self.assertEqual(self.rein('output', ended).rc, 0)
+        r = self.rein('stop', job, '--json').R
+        self.assertEqual(r['reason'], 'stopped')
 
 
 if __name__ == '__main__':
