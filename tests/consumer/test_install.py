@@ -79,10 +79,12 @@ class Install(unittest.TestCase):
             self.assertEqual(os.path.realpath(os.path.join(folder, name)),
                              os.path.realpath(self.library))
 
-    def test_only_the_c_library_is_needed_at_run_time(self):
-        for path in (self.library, self.program):
-            needed = self.dynamic_section(path)['NEEDED']
-            self.assertEqual([n for n in needed if not n.startswith('ld-linux')], ['libc.so.6'])
+    def needed(self, path):
+        return {n for n in self.dynamic_section(path)['NEEDED'] if not n.startswith('ld-linux')}
+
+    def test_little_is_needed_at_run_time(self):
+        self.assertEqual(self.needed(self.program), {'libc.so.6'})
+        self.assertEqual(self.needed(self.library), {'libc.so.6', 'libjansson.so.4'})
 
     def test_no_path_of_the_build_is_left(self):
         for path in (self.library, self.program):
