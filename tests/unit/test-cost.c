@@ -31,7 +31,7 @@
 /* Bounds for one job: start, wait, free. The others are guard and supervisor, and the main process
  * before its command. */
 #define HOST_CALLS_MAX 30
-#define OTHER_CALLS_MAX 135
+#define OTHER_CALLS_MAX 72
 #define ALLOCATIONS_MAX 64
 #define ALLOCATED_BYTES_MAX (96u << 10)
 
