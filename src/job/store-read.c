@@ -19,7 +19,7 @@
 
 #define JOB_TEXT_MAX (16 * MIB) /* the kernel's limit on arguments, with every byte escaped */
 #define END_TEXT_MAX (1 * MIB)
-#define FIRST_READ 8192
+#define FIRST_READ 4096
 
 #define auto_json auto_(json_decrefp)
 
@@ -249,69 +249,53 @@ int store_parse_end(rein_job *job, const char *text, size_t size)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* The rest of a file whose beginning filled the first buffer. */
-static int read_rest(int fd, size_t max, char **text, size_t *size)
+typedef int parse_text(rein_job *job, const char *text, size_t size);
+
+/* A file that is larger than the first buffer, whose contents it begins with. */
+static int parse_large(rein_job *job, int fd, const char *first, size_t max, parse_text *parse)
 {
+    auto_free char *text = NULL;
     struct stat st;
-    char *grown;
     ssize_t n;
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
         return -EBADMSG;
-    if ((size_t)st.st_size <= *size)
-        return 0;
-    grown = realloc(*text, (size_t)st.st_size);
-    if (!grown)
+    text = malloc(MAX((size_t)st.st_size, (size_t)FIRST_READ));
+    if (!text)
         return -ENOMEM;
-    *text = grown;
-    n = io_read_full(fd, grown + *size, (size_t)st.st_size - *size);
-    *size += (size_t)MAX(n, (ssize_t)0);
-    return (int)MIN(n, (ssize_t)0);
+    memcpy(text, first, FIRST_READ);
+    n = st.st_size > FIRST_READ
+            ? io_read_full(fd, text + FIRST_READ, (size_t)st.st_size - FIRST_READ)
+            : 0;
+    return n < 0 ? (int)n : parse(job, text, FIRST_READ + (size_t)n);
 }
 
-/* Most files are small and come with one call: a list of jobs reads many. */
-static int read_file(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size)
+/* Most files are small, and come with one call: a list of jobs reads many. */
+static int parse_file(rein_job *job, int dir_fd, const char *name, size_t max, parse_text *parse)
 {
     auto_close int fd =
         openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-    auto_free char *text = NULL;
-    size_t size;
+    char first[FIRST_READ];
     ssize_t n;
-    int r;
 
     if (fd < 0)
         return -errno;
-    text = malloc(FIRST_READ);
-    if (!text)
-        return -ENOMEM;
-    n = io_read(fd, text, FIRST_READ);
+    n = io_read(fd, first, sizeof(first));
     if (n < 0)
         return n == -EISDIR || n == -EAGAIN ? -EBADMSG : (int)n;
-    size = (size_t)n;
-    r = size == FIRST_READ ? read_rest(fd, max, &text, &size) : 0;
-    if (r < 0)
-        return r;
-    *ret = TAKE_PTR(text);
-    *ret_size = size;
-    return 0;
+    if (n == FIRST_READ)
+        return parse_large(job, fd, first, max, parse);
+    return parse(job, first, (size_t)n);
 }
 
 int store_read_job(rein_job *job, int dir_fd)
 {
-    auto_free char *text = NULL;
-    size_t size = 0;
-    int r = read_file(dir_fd, "job.json", JOB_TEXT_MAX, &text, &size);
-
-    return r < 0 ? r : store_parse_job(job, text, size);
+    return parse_file(job, dir_fd, "job.json", JOB_TEXT_MAX, store_parse_job);
 }
 
 int store_read_end(rein_job *job, int dir_fd)
 {
-    auto_free char *text = NULL;
-    size_t size = 0;
-    int r = read_file(dir_fd, RECORD_NAME, END_TEXT_MAX, &text, &size);
-
-    return r < 0 ? r : store_parse_end(job, text, size);
+    return parse_file(job, dir_fd, RECORD_NAME, END_TEXT_MAX, store_parse_end);
 }
 
 /* What was dropped is a hole in the file, as far as it is whole blocks; the rest of what was
