@@ -241,20 +241,17 @@ int rein_attach(rein *r, const char *process_id, rein_job **ret, struct rein_err
     return 0;
 }
 
-void job_reconnect(rein_job *job)
+int job_reconnect(rein_job *job)
 {
     auto_close int dir_fd = open(job->store_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int r = dir_fd < 0 ? -errno : take_hold(job, dir_fd);
 
-    if (dir_fd >= 0 && take_hold(job, dir_fd) == 0)
-        return;
-    if (dir_fd >= 0 && store_is_locked(dir_fd)) {
-        /* It lives and cannot be reached. That is no news of its end, but nobody will bring one. */
-        (void)poll(NULL, 0, TRY_AGAIN_MS);
-        return;
-    }
-    job->exit = (struct wire_exit){.type = WIRE_EXIT,
+    if (r == 0 || (dir_fd >= 0 && store_is_locked(dir_fd)))
+        return r;
+    job->exit = (struct wire_exit){.type = WIRE_EXIT, /* even its directory has gone */
                                    .reason = REIN_REASON_LOST,
                                    .duration_ns = time_mono_ns() - job->started_ns,
                                    .log = job->log};
     job->ended = 1;
+    return 0;
 }

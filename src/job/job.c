@@ -90,18 +90,17 @@ void job_open_log(rein_job *job)
 
 /* The socket ended without EXIT. For a job of the foreground that means that supervisor and guard
  * are both gone. */
-static void take_loss(rein_job *job)
+static int take_loss(rein_job *job)
 {
-    if (job->background) {
-        job_reconnect(job);
-        return;
-    }
+    if (job->background)
+        return job_reconnect(job);
     job->exit = (struct wire_exit){.reason = REIN_REASON_LOST,
                                    .duration_ns = time_mono_ns() - job->started_ns,
                                    .log = job->log};
     job->ended = 1;
     if (job->leaf.fd >= 0)
         cgroup_leaf_kill(job->leaf.fd);
+    return 0;
 }
 
 static ssize_t receive(rein_job *job, int fds[2], size_t *ret_n_fds)
@@ -148,15 +147,18 @@ int job_pump(rein_job *job, int timeout_ms)
         int fds[2] = {-EBADF, -EBADF};
         size_t n_fds;
         ssize_t n = receive(job, fds, &n_fds);
+        int r = 0;
 
         if (n == -EAGAIN)
             break;
         if (n == -EMFILE) /* only LOG brings descriptors */
             job_open_log(job);
         else if (n <= 0)
-            take_loss(job);
+            r = take_loss(job);
         else
             dispatch(job, (size_t)n, fds, n_fds);
+        if (r < 0)
+            return r;
         got = 1;
     }
     return got;
