@@ -201,25 +201,25 @@ class Precision(ReinTest):
     def test_while_nobody_reads(self):
         """rein is blocked on its full standard output; the deadline holds all the same."""
         m = self.marker(98742)
-        p = self.spawn('run', '-t', '0.5', '--', 'yes', m)
+        p = self.spawn('run', '-t', '2', '--', 'yes', m)
         self.wait_running('yes', m)
-        wait_until(lambda: not self.processes(m), 2, 'the end of the flood')
+        wait_until(lambda: not self.processes(m), 5, 'the end of the flood')
         o = self.finish(p)
         self.assertEqual(o.rc, 124)
         self.assertEqual(o.out[:2 * len(m) + 2], f'{m}\n{m}\n'.encode())
 
     def test_while_rein_is_stopped(self):
         m = self.marker(98743)
-        p = self.spawn('run', '--json', '-t', '0.5', '--', 'sleep', m)
+        p = self.spawn('run', '--json', '-t', '2', '--', 'sleep', m)
         self.wait_running('sleep', m)
         p.send_signal(signal.SIGSTOP)
         try:
-            wait_until(lambda: not self.processes(m), 2, 'the end of the job')
+            wait_until(lambda: not self.processes(m), 5, 'the end of the job')
             time.sleep(0.3)     # the job's time must not go on with rein's
         finally:
             p.send_signal(signal.SIGCONT)
         r = self.assert_ended(self.finish(p), 'timeout', -9)
-        self.assert_duration(r, 500, 750)
+        self.assert_duration(r, 2000, 2250)
 
     def test_G8_the_clock_jumps(self):
         """The wall clock is set by an hour in the middle of the run, for rein, all its processes
