@@ -15,8 +15,6 @@
 #include "tools/result-json.h"
 #include "tools/wait.h"
 
-#define ENDED_BEFORE "the job had ended before"
-
 struct stopping {
     const struct settings *settings;
     struct jobs jobs;
@@ -101,7 +99,7 @@ static int tell_text(struct stopping *s, struct rein_error **reterr)
         char words[JOB_WORDS_SIZE];
 
         if (s->ended_before[i])
-            report("%s: " ENDED_BEFORE " (%s)", result->process_id, job_words(result, words));
+            report("%s: " STOP_ENDED_BEFORE " (%s)", result->process_id, job_words(result, words));
         for (char *const *w = s->ended_before[i] ? NULL : result->warnings; w && *w; w++)
             report_warning(*w);
         if (result_is_stopped(result))
@@ -117,7 +115,7 @@ static int tell_text(struct stopping *s, struct rein_error **reterr)
 
 static json_t *make_object(const struct stopping *s, size_t i)
 {
-    return stop_json(&s->results[i], s->ended_before[i] ? ENDED_BEFORE : NULL);
+    return stop_json(&s->results[i], s->ended_before[i] ? STOP_ENDED_BEFORE : NULL);
 }
 
 static int tell_json(struct stopping *s, struct rein_error **reterr)

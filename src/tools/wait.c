@@ -43,6 +43,23 @@ struct waiter {
     char *chunk;
 };
 
+/* ---- one look ------------------------------------------------------------------------------ */
+
+int job_look(rein_job *job, struct rein_result *ret, struct rein_error **reterr)
+{
+    int r;
+
+    rein_result_done(ret);
+    ret->size = sizeof(*ret);
+    r = rein_wait(job, 0, ret);
+    if (r == -EAGAIN)
+        return 1;
+    if (r < 0)
+        return rein_fail(reterr, r, "internal", "wait", "cannot ask for the job %s: %s",
+                         rein_job_id(job), strerror(-r));
+    return 0;
+}
+
 /* ---- goals -------------------------------------------------------------------------------- */
 
 static int refuse_goal(const char *goal, struct rein_error **reterr)

@@ -11,6 +11,10 @@
 
 #include "regex.h"
 
+/* How a job stands: fills *ret, which is zeroed or was filled before. 1: it runs; 0: it has ended;
+ * or a negative errno with *reterr. */
+int job_look(rein_job *job, struct rein_result *ret, struct rein_error **reterr);
+
 enum wait_kind { WAIT_EXIT, WAIT_LINE, WAIT_PORT };
 
 struct wait_goal {
