@@ -37,14 +37,10 @@
     "\"reason\": {\"type\": [\"string\", \"null\"], \"description\": \"exit, signal, timeout, "    \
     "stopped, owner_gone, memory_limit, cpu_limit, file_size_limit, output_limit, lost\"}"
 #define P_ENDING P_EXIT_CODE ", " P_REASON ", " P_TEXT_OR_NULL("signal")
-#define P_RESULT                                                                                                           \
-    P_SUCCESS                                                                                                              \
-    ", " P_TEXT("process_id") ", " P_COUNT(                                                                                \
-        "pid") ", " P_ENDING                                                                                               \
-               ", " P_TEXT("stdout") ", " P_NUMBER("duration_ms") ", " P_COUNT(                                            \
-                   "output_bytes") ", " P_COUNT("omitted_bytes") ", " P_COUNT("cursor") ","                                \
-                                                                                        " " P_TEXT_OR_NULL("log_file") "," \
-                                                                                                                       " " P_WARNINGS
+#define P_HEAD P_SUCCESS ", " P_TEXT("process_id") ", " P_COUNT("pid") ", " P_ENDING
+#define P_SIZES P_COUNT("output_bytes") ", " P_COUNT("omitted_bytes") ", " P_COUNT("cursor")
+#define P_MIDDLE P_TEXT("stdout") ", " P_NUMBER("duration_ms") ", " P_SIZES
+#define P_RESULT P_HEAD ", " P_MIDDLE ", " P_TEXT_OR_NULL("log_file") ", " P_WARNINGS
 
 #define CODE_RUN_OUTPUT                                                                            \
     OUTPUT(P_RESULT ", " P_STATUS("\"success\", \"error\", \"running\"") ", " P_TEXT("hint"),      \

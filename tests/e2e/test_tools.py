@@ -10,7 +10,7 @@ import time
 from background_test import SHORT_KEYS, BackgroundTest
 from rein_test import GAP_LINE, RESULT_KEYS, SLOW, wait_until
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'golden')
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'golden', 'tool-list.json')
 
 TIMEOUT_MARK = '[Timeout Error] 超时强制终止'
 STOPPED_MARK = '[Stopped] 用户强制终止'
@@ -50,19 +50,18 @@ class ToolTest(BackgroundTest):
 
 class List(ToolTest):
 
-    def golden(self, name, found):
-        path = os.path.join(GOLDEN, name)
-        self.maxDiff = None
-        with open(path, encoding='utf-8') as f:
-            self.assertEqual(found, f.read(), f'{path}: write it anew if this is meant')
-
     def test_text(self):
-        self.golden('tool-list.txt', self.rein('tool', 'list').text)
+        tools = json.loads(self.rein('tool', 'list', '--json').text)
+        self.assertEqual(self.rein('tool', 'list').text,
+                         ''.join(f"{t['name']}\t{t['title']}\n" for t in tools))
 
     def test_json(self):
         o = self.rein('tool', 'list', '--json')
         found = json.loads(o.text)
-        self.golden('tool-list.json', json.dumps(found, indent=1, ensure_ascii=False) + '\n')
+        self.maxDiff = None
+        with open(GOLDEN, encoding='utf-8') as f:
+            self.assertEqual(json.dumps(found, indent=1, ensure_ascii=False) + '\n', f.read(),
+                             f'{GOLDEN}: write it anew if this is meant')
         self.assertEqual(tuple(t['name'] for t in found), TOOLS)
         for t in found:
             self.assertEqual(set(t), {'name', 'title', 'description', 'inputSchema',
