@@ -57,7 +57,8 @@ static int wait_all(struct stopping *s, struct rein_error **reterr)
     for (size_t i = 0; r == 0 && i < s->jobs.n; i++)
         r = waiter_new(s->jobs.list[i], &goal, 0, &waiters[i], reterr);
     if (r == 0)
-        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, reterr);
+        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, -EBADF,
+                          reterr);
     for (size_t i = 0; waiters && i < s->jobs.n; i++)
         waiters[i] = waiter_free(waiters[i]);
     free(waiters);

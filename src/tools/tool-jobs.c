@@ -177,8 +177,12 @@ static int attach_argument(const struct tool_call *call, rein_job **ret, struct 
 
 /* ---- get_command_output ------------------------------------------------------------------- */
 
-/* Waits until there is output after an offset, or the end. */
-static int await_output(rein_job *job, uint64_t since, int64_t wait_ns, struct rein_error **reterr)
+/* Waits until there is output after an offset, or the end, or the caller has had enough. */
+static int await_output(const struct tool_call *call,
+                        rein_job *job,
+                        uint64_t since,
+                        int64_t wait_ns,
+                        struct rein_error **reterr)
 {
     int64_t until_ns = time_add_ns(time_mono_ns(), wait_ns);
     char byte;
@@ -186,15 +190,18 @@ static int await_output(rein_job *job, uint64_t since, int64_t wait_ns, struct r
     rein_seek(job, since);
     for (;;) {
         ssize_t n = rein_read(job, &byte, sizeof(byte), 0, NULL);
-        struct pollfd fd = {.fd = rein_job_fd(job), .events = POLLIN};
+        struct pollfd fds[] = {{.fd = rein_job_fd(job), .events = POLLIN},
+                               {.fd = call->context->stop_fd, .events = POLLIN}};
 
         if (n >= 0 || (n == -EAGAIN && time_mono_ns() >= until_ns))
             return 0;
         if (n != -EAGAIN)
             return rein_fail(reterr, (int)n, "internal", "read", "cannot follow the job: %s",
                              strerror((int)-n));
-        if (poll(&fd, 1, time_left_ms(until_ns)) < 0 && errno != EINTR)
+        if (poll(fds, ARRAY_SIZE(fds), time_left_ms(until_ns)) < 0 && errno != EINTR)
             return rein_fail(reterr, -errno, "internal", "poll", "%s", strerror(errno));
+        if (fds[1].revents)
+            return 0;
     }
 }
 
@@ -257,7 +264,7 @@ static int await_news(const struct tool_call *call, rein_job *job, struct rein_e
     r = job_look(job, &result, reterr);
     since = argument_is_given(a, "since") ? argument_count(a, "since") : result.output_bytes;
     rein_result_done(&result);
-    return r <= 0 ? r : await_output(job, since, argument_duration(a, "wait"), reterr);
+    return r <= 0 ? r : await_output(call, job, since, argument_duration(a, "wait"), reterr);
 }
 
 int get_command_output(struct tool_call *call, json_t **ret_answer, struct rein_error **reterr)
@@ -290,7 +297,7 @@ static int await_end(rein_job *job, struct rein_error **reterr)
     int r = waiter_new(job, &goal, 0, &waiter, reterr);
 
     if (r == 0)
-        r = wait_for_jobs(&waiter, 1, /* any= */ false, /* timeout_ns= */ -1, reterr);
+        r = wait_for_jobs(&waiter, 1, /* any= */ false, /* timeout_ns= */ -1, -EBADF, reterr);
     waiter = waiter_free(waiter);
     return r;
 }
@@ -518,7 +525,7 @@ int wait_command(struct tool_call *call, json_t **ret_answer, struct rein_error 
         r = waiting_open(&w, reterr);
     if (r == 0)
         r = wait_for_jobs(w.waiters, w.n, argument_is_true(a, "any"),
-                          argument_duration(a, "timeout"), reterr);
+                          argument_duration(a, "timeout"), call->context->stop_fd, reterr);
     if (r == 0)
         r = w.n == 1 ? answer_one(&w, 0, ret_answer, reterr)
                      : answer_several(&w, ret_answer, reterr);

@@ -41,9 +41,10 @@ json_t *tool_describe(const struct tool *tool);
 /* Who calls. All borrowed. */
 struct tool_context {
     rein *rein;
-    const char *session; /* only its jobs are seen, and new ones belong to it; or NULL */
-    bool detached;       /* jobs of the background outlive this process */
-    int stop_fd;         /* readable: the caller wants the job in the foreground ended; or -EBADF */
+    const char *session;         /* only its jobs are seen, and new ones belong to it; or NULL */
+    bool detached;               /* jobs of the background outlive this process */
+    int stop_fd;                 /* readable: the caller has had enough: a job in the foreground is
+                                    stopped, a wait is broken off; or -EBADF */
     int64_t code_timeout_max_ns; /* ceiling of code_run; 0: TOOL_CODE_TIMEOUT_MAX_S */
 };
 
