@@ -15,6 +15,7 @@
 #include "wait.h"
 
 #define MARKER_SIZE 64
+#define OUTPUT_SIZE_MAX (TEXT_LIMIT_MAX * 0.5) /* of each of two streams */
 #define ERROR_PREFIX "Error executing command: "
 
 const struct argument execute_command_arguments[] = {
@@ -45,7 +46,7 @@ const struct argument execute_command_arguments[] = {
      .types = ARGUMENT_INTEGER,
      .flags = ARGUMENT_LIMIT,
      .min = 1,
-     .max = TEXT_LIMIT_MAX / 2,
+     .max = OUTPUT_SIZE_MAX,
      .fallback = "10000",
      .help = "characters of stdout and of stderr in the answer; of more, head and tail are shown "
              "and log_file has everything"},
@@ -144,10 +145,10 @@ static int make_answer(struct tool_call *call,
                        struct rein_error **reterr)
 {
     int r = call_result(call, job, result, ret, reterr);
+    int64_t microseconds = result->duration_ns / NSEC_PER_USEC;
 
     if (r == 0)
-        r = answer_set(*ret, "execution_time",
-                       json_real((double)(result->duration_ns / NSEC_PER_USEC) / 1e6), reterr);
+        r = answer_set(*ret, "execution_time", json_real((double)microseconds / 1e6), reterr);
     if (r == 0 && result->reason == REIN_REASON_TIMEOUT)
         r = add_marker(call, *ret, reterr);
     return r;

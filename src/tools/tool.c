@@ -261,9 +261,11 @@ int tool_call(const struct tool_context *context,
 {
     struct tool_call call = {.tool = tool_find(name), .context = context, .sink = sink};
     auto_error struct rein_error *error = NULL;
-    int r = call.tool ? 0 : refuse_tool(name, &error);
+    int r;
 
-    if (r == 0)
+    if (!call.tool)
+        r = refuse_tool(name, &error);
+    else
         r = run(&call, arguments, ret_answer, &error);
     arguments_done(&call.arguments);
     strv_free(call.warnings);
