@@ -2,7 +2,6 @@
  * Commands from arbitrary bytes: no crash, no undefined behaviour; what is taken has words, and a
  * command without anything special is the same when its words are put together again.
  */
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,13 +46,17 @@ static void check_quoted(char **words, const char *const *env)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const env[] = {"HOME=/home", "A=x y", "B=", NULL};
-    auto_free char *text = strndup((const char *)data, size);
-    auto_free char *path = text ? path_expand(text, env) : NULL;
+    auto_free char *text = calloc(1, size + 1);
+    auto_free char *path = NULL;
     auto_error struct rein_error *error = NULL;
     auto_strv char **words = NULL;
-    int r = text ? words_split(text, env, &words, &error) : -ENOMEM;
+    int r;
 
+    require(text != NULL);
+    memcpy(text, data, size);
+    path = path_expand(text, env);
     require(path != NULL);
+    r = words_split(text, env, &words, &error);
     require(r == 0 ? words && words[0] && !error : !words && error);
     if (r == 0)
         check_quoted(words, env);
