@@ -18,10 +18,11 @@ import sys
 ALLOWED = {
     'base': (),
     'job': ('base',),
+    'policy': ('base',),
     'text': ('base',),
     'code': ('base', 'job'),
-    'tools': ('base', 'job', 'text', 'code'),
-    'cli': ('base', 'job', 'text', 'code', 'tools'),
+    'tools': ('base', 'job', 'policy', 'text', 'code'),
+    'cli': ('base', 'job', 'policy', 'text', 'code', 'tools'),
     'supervisor': ('base', 'job/wire.h', 'job/record.h'),
 }
 PLATFORM_FILE = re.compile(r'-(linux|windows)\.[ch]$')

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "settings.h"
-#include "suggest.h"
 
 /* One file while it is read. */
 struct reading {

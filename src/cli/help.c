@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/macro.h"
+#include "base/suggest.h"
 #include "print.h"
-#include "suggest.h"
 #include "tools/error-codes.h"
 #include "verbs.h"
 
@@ -129,6 +129,9 @@ static void add_verb_help(struct buf *b, const struct verb *verb)
     else if (verb->bit == VERB_START)
         buf_add_str(b, "Exit status: 0 it runs; 125 rein failed or refused; 126 not executable;\n"
                        "127 not found.\n");
+    else if (verb->bit == VERB_TOOL)
+        buf_add_str(b, "\nExit status of a call: 0 with a result, also of a command that failed; 1 "
+                       "with an\nerror object; 2 usage.\n");
     else if (verb->bit & VERBS_OF_JOBS)
         buf_add_str(b, "\nExit status: 0; 1 no such job, ended before, nothing matched; 2 usage;\n"
                        "124 the wait ran out; 125 rein failed.\n");

@@ -124,21 +124,6 @@ void jobs_done(struct jobs *jobs)
     jobs->context = rein_free(jobs->context);
 }
 
-int job_look(rein_job *job, struct rein_result *ret, struct rein_error **reterr)
-{
-    int r;
-
-    rein_result_done(ret);
-    ret->size = sizeof(*ret);
-    r = rein_wait(job, 0, ret);
-    if (r == -EAGAIN)
-        return 1;
-    if (r < 0)
-        return rein_fail(reterr, r, "internal", "wait", "cannot ask for the job %s: %s",
-                         rein_job_id(job), strerror(-r));
-    return 0;
-}
-
 const char *job_words(const struct rein_result *result, char buf[static JOB_WORDS_SIZE])
 {
     char name[SIGNAL_NAME_SIZE];

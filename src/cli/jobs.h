@@ -2,6 +2,7 @@
 #ifndef REIN_CLI_JOBS_H
 #define REIN_CLI_JOBS_H
 
+#include "tools/wait.h"
 #include "verbs.h"
 
 struct jobs {
@@ -24,10 +25,6 @@ int jobs_open(const struct call *call, size_t n, struct jobs *ret, struct rein_e
 /* The same for all that run. */
 int jobs_open_running(struct jobs *ret, struct rein_error **reterr);
 void jobs_done(struct jobs *jobs);
-
-/* How a job stands: fills *ret, which is zeroed or was filled before. 1: it runs; 0: it has ended;
- * or a negative errno with *reterr. */
-int job_look(rein_job *job, struct rein_result *ret, struct rein_error **reterr);
 
 /* "running", "exit 0", "stopped (SIGTERM)", "timeout (SIGKILL)", "SIGSEGV", "lost". Returns buf. */
 #define JOB_WORDS_SIZE 64

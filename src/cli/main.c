@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/io-util.h"
 #include "base/macro.h"
+#include "base/suggest.h"
 #include "print.h"
 #include "report.h"
 #include "settings.h"
-#include "suggest.h"
 #include "tools/error-codes.h"
 #include "verbs.h"
 

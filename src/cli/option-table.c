@@ -10,7 +10,7 @@
 #define FOREGROUND_VERBS (VERB_RUN | VERB_CODE)
 #define JOB_VERBS (FOREGROUND_VERBS | VERB_START)
 #define STORE_VERBS (VERB_PS | VERB_OUTPUT | VERB_WAIT | VERB_STOP | VERB_SEND | VERB_RM | VERB_GC)
-#define ALL_VERBS (JOB_VERBS | STORE_VERBS | VERB_CONFIG | VERB_COMPLETION | VERB_HELP)
+#define ALL_VERBS (JOB_VERBS | STORE_VERBS | VERB_TOOL | VERB_CONFIG | VERB_COMPLETION | VERB_HELP)
 #define FIELD(name) offsetof(struct settings, name)
 
 static const struct choice after_choices[] = {
@@ -352,7 +352,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_JSON] = {.name = "json",
                   .kind = KIND_FORMAT,
                   .group = GROUP_OUTPUT,
-                  .verbs = JOB_VERBS | STORE_VERBS | VERB_CONFIG,
+                  .verbs = JOB_VERBS | STORE_VERBS | VERB_TOOL | VERB_CONFIG,
                   .format = FORMAT_JSON,
                   .offset = FIELD(format),
                   .unset = "no",
@@ -360,7 +360,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_JSONL] = {.name = "jsonl",
                    .kind = KIND_FORMAT,
                    .group = GROUP_OUTPUT,
-                   .verbs = FOREGROUND_VERBS | VERB_OUTPUT,
+                   .verbs = FOREGROUND_VERBS | VERB_OUTPUT | VERB_TOOL,
                    .format = FORMAT_JSONL,
                    .offset = FIELD(format),
                    .unset = "no",

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/strv.h"
-#include "suggest.h"
+#include "base/suggest.h"
 
 /* The state of a scan. The first mistake is told, and the scan goes on. */
 struct scan {

@@ -36,6 +36,7 @@ enum verb_bit {
     VERB_SEND = 0x400,
     VERB_RM = 0x800,
     VERB_GC = 0x1000,
+    VERB_TOOL = 0x2000,
 };
 
 enum option_id {

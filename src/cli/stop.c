@@ -15,8 +15,6 @@
 #include "tools/result-json.h"
 #include "tools/wait.h"
 
-#define ENDED_BEFORE "the job had ended before"
-
 struct stopping {
     const struct settings *settings;
     struct jobs jobs;
@@ -59,7 +57,8 @@ static int wait_all(struct stopping *s, struct rein_error **reterr)
     for (size_t i = 0; r == 0 && i < s->jobs.n; i++)
         r = waiter_new(s->jobs.list[i], &goal, 0, &waiters[i], reterr);
     if (r == 0)
-        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, reterr);
+        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, -EBADF,
+                          reterr);
     for (size_t i = 0; waiters && i < s->jobs.n; i++)
         waiters[i] = waiter_free(waiters[i]);
     free(waiters);
@@ -101,7 +100,7 @@ static int tell_text(struct stopping *s, struct rein_error **reterr)
         char words[JOB_WORDS_SIZE];
 
         if (s->ended_before[i])
-            report("%s: " ENDED_BEFORE " (%s)", result->process_id, job_words(result, words));
+            report("%s: " STOP_ENDED_BEFORE " (%s)", result->process_id, job_words(result, words));
         for (char *const *w = s->ended_before[i] ? NULL : result->warnings; w && *w; w++)
             report_warning(*w);
         if (result_is_stopped(result))
@@ -117,7 +116,7 @@ static int tell_text(struct stopping *s, struct rein_error **reterr)
 
 static json_t *make_object(const struct stopping *s, size_t i)
 {
-    return stop_json(&s->results[i], s->ended_before[i] ? ENDED_BEFORE : NULL);
+    return stop_json(&s->results[i], s->ended_before[i] ? STOP_ENDED_BEFORE : NULL);
 }
 
 static int tell_json(struct stopping *s, struct rein_error **reterr)

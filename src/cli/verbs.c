@@ -75,6 +75,13 @@ static const struct verb verbs[] = {
      .scan_flags = OPERANDS_ANYWHERE,
      .usage_exit = EXIT_STATUS_USAGE,
      .run = verb_gc},
+    {.name = "tool",
+     .usage = "list [--json] | call NAME [JSON | -] [--jsonl]",
+     .summary = "list the tools for models, or call one: JSON in, JSON out",
+     .bit = VERB_TOOL,
+     .scan_flags = OPERANDS_ANYWHERE,
+     .usage_exit = EXIT_STATUS_USAGE,
+     .run = verb_tool},
     {.name = "config",
      .usage = "show [--json]",
      .summary = "show the settings and where each comes from",
@@ -98,7 +105,6 @@ static const struct verb verbs[] = {
      .run = verb_help},
 
     /* not in this version: refused by name */
-    {.name = "tool", .usage_exit = EXIT_STATUS_USAGE},
     {.name = "mcp", .usage_exit = EXIT_STATUS_USAGE},
     {.name = "doctor", .usage_exit = EXIT_STATUS_USAGE},
     {.name = "mcp-config", .usage_exit = EXIT_STATUS_USAGE},

@@ -146,7 +146,7 @@ int verb_wait(struct call *call, struct rein_error **reterr)
     if (r == 0)
         r = waiting_open(&w, call, reterr);
     if (r == 0)
-        r = wait_for_jobs(w.waiters, w.jobs.n, s->any, timeout_ns, reterr);
+        r = wait_for_jobs(w.waiters, w.jobs.n, s->any, timeout_ns, -EBADF, reterr);
     if (r == 0)
         r = s->format == FORMAT_TEXT ? tell_text(&w, reterr) : tell_json(&w, reterr);
     waiting_done(&w);

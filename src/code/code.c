@@ -36,6 +36,7 @@ struct launch {
     char *file_dir;    /* absolute; NULL when it is the working directory, or private */
     char *interpreter; /* absolute */
     struct script script;
+    int lives_with_script; /* the job's directory is the script's */
 };
 
 static void launch_done(struct launch *launch)
@@ -174,6 +175,26 @@ write_text(rein *r, struct launch *launch, const struct rein_code *code, struct 
     return launch->file ? 0 : rein_oom(reterr);
 }
 
+static int write_files(struct launch *launch,
+                       const struct code_files *files,
+                       const struct rein_spec *spec,
+                       struct rein_error **reterr)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        const struct code_file *file = &files->list[i];
+        int err = script_add_file(&launch->script, file->name, file->data, file->size, reterr);
+
+        if (err < 0)
+            return err;
+    }
+    if (files->n == 0 || spec->cwd)
+        return 0;
+    launch->lives_with_script = 1;
+    free(launch->cwd);
+    launch->cwd = strdup(launch->script.dir);
+    return launch->cwd ? 0 : rein_oom(reterr);
+}
+
 static int add_all(char ***argv, const char *const *strings)
 {
     for (; strings && *strings; strings++) {
@@ -212,6 +233,8 @@ static int make_spec(struct launch *launch,
     launch->spec = *spec;
     launch->spec.argv = (const char *const *)launch->argv;
     launch->spec.env = (const char *const *)launch->env;
+    if (launch->lives_with_script)
+        launch->spec.cwd = launch->script.dir;
     return 0;
 }
 
@@ -229,11 +252,12 @@ static int start(rein *r, struct launch *launch, rein_job **ret, struct rein_err
     return 0;
 }
 
-int rein_start_code(rein *r,
-                    const struct rein_code *code,
-                    const struct rein_spec *spec,
-                    rein_job **ret,
-                    struct rein_error **reterr)
+int code_start(rein *r,
+               const struct rein_code *code,
+               const struct code_files *files,
+               const struct rein_spec *spec,
+               rein_job **ret,
+               struct rein_error **reterr)
 {
     auto_(launch_done) struct launch launch = {.script = SCRIPT_UNSET};
     int err;
@@ -254,11 +278,22 @@ int rein_start_code(rein *r,
         err = find_interpreter(r, &launch, spec, reterr);
     if (err == 0 && code->text)
         err = write_text(r, &launch, code, reterr);
+    if (err == 0 && code->text && files)
+        err = write_files(&launch, files, spec, reterr);
     if (err == 0)
         err = make_spec(&launch, code, spec, reterr);
     if (err == 0)
         err = start(r, &launch, ret, reterr);
     return err;
+}
+
+int rein_start_code(rein *r,
+                    const struct rein_code *code,
+                    const struct rein_spec *spec,
+                    rein_job **ret,
+                    struct rein_error **reterr)
+{
+    return code_start(r, code, NULL, spec, ret, reterr);
 }
 
 int code_interpreter(rein *r,

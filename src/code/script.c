@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,8 @@
 #define NAME_TRIES 16
 #define TEMPORARY_PREFIX "rein-code-"
 #define NAME_SIZE (sizeof(TEMPORARY_PREFIX) + JOB_ID_LENGTH)
+
+#define FILES_DEPTH_MAX 16 /* folders of a file beside the script, and itself */
 
 /* Bounds of one sweep: starting a job must not become slow because many have crashed. */
 #define SWEEP_LOOK_MAX 64      /* script directories looked at */
@@ -332,6 +336,76 @@ int script_create(rein *r,
             "make the state directory or /tmp writable, or set REIN_STATE",
             "cannot write the code to a private file in '%s', $TMPDIR or /tmp: %s",
             context_state_dir(r), strerror(-first_err));
+    return 0;
+}
+
+/* ---- files beside it ---------------------------------------------------------------------- */
+
+static bool is_proper_part(const char *part, size_t len)
+{
+    return len > 0 && len <= NAME_MAX && !(part[0] == '.' && len == 1) &&
+           !(part[0] == '.' && part[1] == '.' && len == 2);
+}
+
+/* Opens a folder in dir_fd that is made where it is missing. */
+static int open_folder(int dir_fd, const char *name)
+{
+    int fd;
+
+    if (mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int add_file(int dir_fd, const char *name, const char *data, size_t size)
+{
+    auto_close int folder = -EBADF;
+    size_t depth = 0;
+
+    for (;;) {
+        size_t len = strcspn(name, "/");
+        char part[NAME_MAX + 1];
+        int fd;
+
+        if (!is_proper_part(name, len) || depth++ == FILES_DEPTH_MAX)
+            return -EINVAL;
+        memcpy(part, name, len);
+        part[len] = '\0';
+        if (name[len] == '\0')
+            return write_file(folder >= 0 ? folder : dir_fd, part, data, size);
+        fd = open_folder(folder >= 0 ? folder : dir_fd, part);
+        if (fd < 0)
+            return fd;
+        (void)close_fd(folder);
+        folder = fd;
+        name += len + 1;
+    }
+}
+
+int script_add_file(struct script *script,
+                    const char *name,
+                    const char *data,
+                    size_t size,
+                    struct rein_error **reterr)
+{
+    int r;
+
+    if (size > CODE_SIZE_MAX)
+        return rein_fail(reterr, -E2BIG, "limit_exceeded", "files",
+                         "files: '%s' has %zu bytes, more than %llu", name, size,
+                         (unsigned long long)CODE_SIZE_MAX);
+    r = add_file(script->dir_fd, name, data, size);
+    if (r == -EINVAL)
+        return rein_fail_hint(reterr, r, "bad_request", "files",
+                              "give relative names without '.' and '..'",
+                              "files: '%s' is no name for a file beside the script", name);
+    if (r == -EEXIST || r == -EISDIR || r == -ENOTDIR)
+        return rein_fail(reterr, r, "bad_request", "files",
+                         "files: the name '%s' is taken, by the script or by another file", name);
+    if (r < 0)
+        return rein_fail(reterr, r, "spawn_failed", "files", "files: cannot write '%s': %s", name,
+                         strerror(-r));
     return 0;
 }
 

@@ -38,6 +38,14 @@ int script_create(rein *r,
                   struct script *ret,
                   struct rein_error **reterr);
 
+/* Writes a file beside the script, in folders that are made as needed. "bad_request" for a name
+ * that is not relative, leads out, or is taken; "limit_exceeded" for a size over CODE_SIZE_MAX. */
+int script_add_file(struct script *script,
+                    const char *name,
+                    const char *data,
+                    size_t size,
+                    struct rein_error **reterr);
+
 /* Removes the directory with all that is in it, and frees the rest. An unset one is fine. */
 void script_discard(struct script *script);
 

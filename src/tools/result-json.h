@@ -37,6 +37,7 @@ struct result_view {
     int render;     /* enum text_render */
     int encoding;   /* enum text_encoding */
     uint64_t limit; /* bytes of text, head and tail, of both streams together; 0: everything */
+    bool in_chars;  /* limit counts characters */
     bool split;     /* the job has two streams */
     bool keep_end;  /* what is beyond the limit is left out at the beginning */
 };
@@ -87,6 +88,7 @@ const char *result_text_encoding(const struct result_text *shown);
 /* A new reference, or NULL when there is no memory. */
 json_t *result_json(const struct rein_result *result, const struct result_text *shown);
 json_t *short_result_json(const struct rein_result *result); /* for lists: no output, no details */
+#define STOP_ENDED_BEFORE "the job had ended before"
 json_t *stop_json(const struct rein_result *result, const char *warning); /* warning: or NULL */
 
 /* Has the job ended, with nothing of its tree alive that was to be ended? */

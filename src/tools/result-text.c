@@ -65,8 +65,10 @@ static void making_done(struct making *m)
 
 static int making_init(struct making *m)
 {
-    struct text_options options = {
-        .render = m->view->render, .encoding = m->view->encoding, .keep_end = m->view->keep_end};
+    struct text_options options = {.render = m->view->render,
+                                   .encoding = m->view->encoding,
+                                   .limit_in_chars = m->view->in_chars,
+                                   .keep_end = m->view->keep_end};
     uint64_t first = 0;
     size_t n = m->view->split ? STREAM_MAX : 1;
 

@@ -43,6 +43,23 @@ struct waiter {
     char *chunk;
 };
 
+/* ---- one look ------------------------------------------------------------------------------ */
+
+int job_look(rein_job *job, struct rein_result *ret, struct rein_error **reterr)
+{
+    int r;
+
+    rein_result_done(ret);
+    ret->size = sizeof(*ret);
+    r = rein_wait(job, 0, ret);
+    if (r == -EAGAIN)
+        return 1;
+    if (r < 0)
+        return rein_fail(reterr, r, "internal", "wait", "cannot ask for the job %s: %s",
+                         rein_job_id(job), strerror(-r));
+    return 0;
+}
+
 /* ---- goals -------------------------------------------------------------------------------- */
 
 static int refuse_goal(const char *goal, struct rein_error **reterr)
@@ -356,8 +373,9 @@ static int judge(struct waiter *const *waiters, size_t n, bool any, struct rein_
     return 0;
 }
 
-static int
-sleep_until_news(struct waiter *const *waiters, size_t n, struct pollfd *fds, int64_t until_ns)
+/* 1 when stop_fd has something. */
+static int sleep_until_news(
+    struct waiter *const *waiters, size_t n, struct pollfd *fds, int64_t until_ns, int stop_fd)
 {
     int timeout = until_ns == INT64_MAX ? -1 : time_left_ms(until_ns);
 
@@ -368,18 +386,26 @@ sleep_until_news(struct waiter *const *waiters, size_t n, struct pollfd *fds, in
         if (waits && waiters[i]->busy)
             timeout = 0;
     }
-    if (poll(fds, n, timeout) < 0 && errno != EINTR)
-        return -errno;
-    return 0;
+    fds[n] = (struct pollfd){.fd = stop_fd, .events = POLLIN};
+    if (poll(fds, n + 1, timeout) < 0)
+        return errno == EINTR ? 0 : -errno;
+    return fds[n].revents ? 1 : 0;
+}
+
+static int tell_given_up(size_t n, const char *why, struct rein_error **reterr)
+{
+    return rein_fail(reterr, -ETIMEDOUT, "timeout", "wait", "%s; nothing was done to %s", why,
+                     n == 1 ? "the job" : "the jobs");
 }
 
 int wait_for_jobs(struct waiter *const *waiters,
                   size_t n,
                   bool any,
                   int64_t timeout_ns,
+                  int stop_fd,
                   struct rein_error **reterr)
 {
-    auto_free struct pollfd *fds = calloc(MAX(n, (size_t)1), sizeof(*fds));
+    auto_free struct pollfd *fds = calloc(n + 1, sizeof(*fds));
     int64_t until_ns = timeout_ns < 0 ? INT64_MAX : time_add_ns(time_mono_ns(), timeout_ns);
 
     if (!fds)
@@ -393,10 +419,10 @@ int wait_for_jobs(struct waiter *const *waiters,
         if (r != 0)
             return MIN(r, 0);
         if (late)
-            return rein_fail(reterr, -ETIMEDOUT, "timeout", "wait",
-                             "it did not happen within the time; nothing was done to %s",
-                             n == 1 ? "the job" : "the jobs");
-        r = sleep_until_news(waiters, n, fds, until_ns);
+            return tell_given_up(n, "it did not happen within the time", reterr);
+        r = sleep_until_news(waiters, n, fds, until_ns, stop_fd);
+        if (r > 0)
+            return tell_given_up(n, "the wait was broken off", reterr);
         if (r < 0)
             return rein_fail(reterr, r, "internal", "poll", "%s", strerror(-r));
     }

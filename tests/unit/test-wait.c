@@ -68,20 +68,44 @@ static void test_all_and_any(void **state)
     assert_int_equal(wait_goal_parse("exit", &goal, NULL), 0);
     for (size_t i = 0; i < 2; i++)
         waiters[i] = wait_on(jobs[i], &goal);
-    assert_int_equal(wait_for_jobs(waiters, 2, true, -1, NULL), 0);
+    assert_int_equal(wait_for_jobs(waiters, 2, true, -1, -EBADF, NULL), 0);
     assert_int_equal(waiter_state(waiters[0]), WAIT_HAPPENED);
     assert_int_equal(waiter_state(waiters[1]), WAIT_GOES_ON);
     check_matched(waiters[0], "null");
-    assert_int_equal(wait_for_jobs(waiters, 2, false, 50 * NSEC_PER_MSEC, &error), -ETIMEDOUT);
+    assert_int_equal(wait_for_jobs(waiters, 2, false, 50 * NSEC_PER_MSEC, -EBADF, &error),
+                     -ETIMEDOUT);
     assert_string_equal(error->code, "timeout");
     error = rein_error_free(error);
     assert_int_equal(rein_stop(jobs[1], 0), 0);
-    assert_int_equal(wait_for_jobs(waiters, 2, false, -1, NULL), 0);
+    assert_int_equal(wait_for_jobs(waiters, 2, false, -1, -EBADF, NULL), 0);
     for (size_t i = 0; i < 2; i++) {
         waiters[i] = waiter_free(waiters[i]);
         end_job(jobs[i]);
     }
     wait_goal_done(&goal);
+}
+
+static void test_broken_off(void **state)
+{
+    struct wait_goal goal;
+    rein_job *job = start_script("sleep 300");
+    struct rein_error *error = NULL;
+    struct waiter *w;
+    int ends[2];
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(wait_goal_parse("exit", &goal, NULL), 0);
+    w = wait_on(job, &goal);
+    assert_int_equal(wait_for_jobs(&w, 1, false, -1, ends[0], &error), -ETIMEDOUT);
+    assert_non_null(strstr(error->message, "broken off"));
+    assert_int_equal(waiter_state(w), WAIT_GOES_ON);
+    rein_error_free(error);
+    waiter_free(w);
+    end_job(job);
+    wait_goal_done(&goal);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
 }
 
 static void test_lines(void **state)
@@ -94,7 +118,7 @@ static void test_lines(void **state)
     assert_int_equal(wait_goal_parse("line:^two", &goal, NULL), 0);
     w = wait_on(job, &goal);
     check_matched(w, "null");
-    assert_int_equal(wait_for_jobs(&w, 1, false, -1, NULL), 0);
+    assert_int_equal(wait_for_jobs(&w, 1, false, -1, -EBADF, NULL), 0);
     check_matched(w, "\"two: \"");
     assert_string_equal(waiter_matched_text(w, &len), "two: ");
     assert_int_equal(len, 5);
@@ -112,7 +136,7 @@ static void test_too_late(void **state)
 
     assert_int_equal(wait_goal_parse("line:two", &goal, NULL), 0);
     w = wait_on(job, &goal);
-    assert_int_equal(wait_for_jobs(&w, 1, true, -1, &error), -ESRCH);
+    assert_int_equal(wait_for_jobs(&w, 1, true, -1, -EBADF, &error), -ESRCH);
     assert_string_equal(error->code, "job_ended");
     assert_int_equal(waiter_state(w), WAIT_MISSED);
     rein_error_free(error);
@@ -126,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goals),
         cmocka_unit_test_setup_teardown(test_all_and_any, job_setup, job_teardown),
+        cmocka_unit_test_setup_teardown(test_broken_off, job_setup, job_teardown),
         cmocka_unit_test_setup_teardown(test_lines, job_setup, job_teardown),
         cmocka_unit_test_setup_teardown(test_too_late, job_setup, job_teardown),
     };

@@ -1,6 +1,6 @@
 /* "Did you mean …?": the name among a few that a mistyped one is nearest to. */
-#ifndef REIN_CLI_SUGGEST_H
-#define REIN_CLI_SUGGEST_H
+#ifndef REIN_BASE_SUGGEST_H
+#define REIN_BASE_SUGGEST_H
 
 #include <stddef.h>
 

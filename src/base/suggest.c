@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/macro.h"
+#include "macro.h"
 
 #define SUGGEST_NAME_MAX 32 /* longer words are no misspelling of a name of ours */
 
