@@ -16,6 +16,7 @@
 
 #define RETRY_MS 10 /* a job that does not read gives no sign when it does again */
 #define SIGNAL_MAX 64
+#define ENDING_MS 200 /* between a closed input and the end that it was a part of */
 
 int job_signal_parse(const char *option, const char *given, int *ret, struct rein_error **reterr)
 {
@@ -45,8 +46,20 @@ static int fail_ended(const rein_job *job, struct rein_error **reterr)
     return rein_fail(reterr, -ESRCH, "job_ended", "send", "the job %s has ended", rein_job_id(job));
 }
 
-static int fail_send(const rein_job *job, int err, struct rein_error **reterr)
+/* A job that ends closes its input first. */
+static int is_ending(rein_job *job)
 {
+    struct rein_result result = {.size = sizeof(result)};
+    int r = rein_wait(job, ENDING_MS, &result);
+
+    rein_result_done(&result);
+    return r == 0;
+}
+
+static int fail_send(rein_job *job, int err, struct rein_error **reterr)
+{
+    if (err == -EPIPE && is_ending(job))
+        err = -ESRCH;
     switch (err) {
     case -ESRCH:
         return fail_ended(job, reterr);

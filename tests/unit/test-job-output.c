@@ -122,7 +122,7 @@ static void test_everything_before_the_deadline_is_there(void **state)
 {
     struct rein_spec spec = ROLE("lines", "5000", "stay");
 
-    spec.timeout_ns = 250 * NSEC_PER_MSEC;
+    spec.timeout_ns = 1500 * NSEC_PER_MSEC;
     rein_job *job = start(&spec);
     auto_result result = finish(job);
     check_end(&result, REIN_REASON_TIMEOUT, -SIGKILL);

@@ -8,7 +8,8 @@
 
 #include "job/job.h"
 
-#define LATE_NS NSEC_PER_SEC /* more than any machine is late, less than any fault */
+#define LATE_NS NSEC_PER_SEC              /* more than any machine is late, less than any fault */
+#define SETTLED_NS (1500 * NSEC_PER_MSEC) /* by then a command has set its handlers */
 
 /* quiet|deaf|stopped|reading|writing|forking|spinning: what a tree does while its time runs out. */
 static int play_busy(int argc, char **argv)
@@ -108,7 +109,7 @@ static void test_grace_at_the_deadline(void **state)
 {
     struct rein_spec spec = ROLE("catch", "0");
 
-    spec.timeout_ns = 60 * NSEC_PER_MSEC;
+    spec.timeout_ns = SETTLED_NS;
     spec.grace_ns = 60 * NSEC_PER_SEC;
     rein_job *job = start(&spec);
     auto_result result = finish(job);
@@ -121,12 +122,12 @@ static void test_grace_runs_out(void **state)
 {
     struct rein_spec spec = ROLE("busy", "deaf");
 
-    spec.timeout_ns = 40 * NSEC_PER_MSEC;
+    spec.timeout_ns = SETTLED_NS;
     spec.grace_ns = 40 * NSEC_PER_MSEC;
     auto_result result = run(&spec);
     check_end(&result, REIN_REASON_TIMEOUT, -SIGKILL);
-    assert_true(result.duration_ns >= 80 * NSEC_PER_MSEC);
-    assert_true(result.duration_ns < 80 * NSEC_PER_MSEC + LATE_NS);
+    assert_true(result.duration_ns >= SETTLED_NS + spec.grace_ns);
+    assert_true(result.duration_ns < SETTLED_NS + spec.grace_ns + LATE_NS);
 }
 
 /* ---- stops -------------------------------------------------------------------------------- */

@@ -486,7 +486,7 @@ static void test_wait_ends_at_the_deadline(void **state)
     struct rein_spec spec = ROLE("tree", "double fork", "exit");
 
     spec.after = REIN_AFTER_WAIT;
-    spec.timeout_ns = 200 * NSEC_PER_MSEC;
+    spec.timeout_ns = 1500 * NSEC_PER_MSEC;
     rein_job *job = start_with_life(spec, &life);
     auto_result result = finish(job);
     check_end(&result, REIN_REASON_TIMEOUT, 7);
