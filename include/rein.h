@@ -161,6 +161,9 @@ struct rein_code {
     size_t text_size;        /* bytes of text */
     const char *file;        /* instead of text: a file the interpreter runs as it is */
     const char *const *args; /* NULL-terminated arguments of the script; may be NULL */
+    const char *prelude;     /* Python: what runs before the code, in its namespace and outside of
+                                its file. NULL: nothing; "": the built-in prelude, which the other
+                                languages do without; else a file's path, at most 1 MiB */
 };
 
 /* Starts an interpreter on code. spec->argv must be NULL; all else counts as in rein_start().

@@ -23,7 +23,7 @@ struct buf {
 void buf_done(struct buf *b);
 #define auto_buf __attribute__((cleanup(buf_done)))
 
-/* Makes room for extra bytes more. False when there is none. */
+/* Makes room for extra bytes more. 0 or the negative errno that the buffer then keeps. */
 int buf_reserve(struct buf *b, size_t extra);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_add_str(struct buf *b, const char *s);

@@ -137,6 +137,16 @@ static int choose_code(const struct call *call,
     return take_standard_input(s, input, code, reterr);
 }
 
+/* One that is configured is meant for the languages that have such a thing. */
+static const char *choose_prelude(const struct settings *s, const struct language *language)
+{
+    if (!s->prelude || strcmp(s->prelude, "none") == 0)
+        return NULL;
+    if (!language->prelude && s->origins[OPT_PRELUDE].source != SOURCE_FLAG)
+        return NULL;
+    return s->prelude;
+}
+
 int verb_code(struct call *call, struct rein_error **reterr)
 {
     const struct command_line *line = &call->line;
@@ -159,6 +169,7 @@ int verb_code(struct call *call, struct rein_error **reterr)
     r = language_require(code.language, &language, reterr); /* before standard input is read */
     if (r < 0)
         return r;
+    code.prelude = choose_prelude(&call->settings, language);
     r = choose_code(call, &input, &code, reterr);
     if (r < 0)
         return r;

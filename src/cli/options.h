@@ -50,6 +50,7 @@ enum option_id {
     OPT_SHELL,
     OPT_CODE,
     OPT_LIST,
+    OPT_PRELUDE,
     OPT_STDIN,
     OPT_PASS_FD,
     OPT_NAME,
@@ -86,7 +87,6 @@ enum option_id {
     OPT_HELP,
     /* known, but refused by this version */
     OPT_SESSION_LATER,
-    OPT_PRELUDE,
     OPT_DISK,
     OPT_SANDBOX,
     OPT_BEST_EFFORT,
@@ -202,7 +202,8 @@ struct settings {
     uint64_t output_limit, show, memory, procs, file_size, owner, lines, since;
     int after, env_profile, on_output_limit, render, encoding, format;
     bool split, shell, list, help, detach, all, follow, any, eof, line;
-    const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal;
+    const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal,
+        *prelude;
     char **env; /* of -e and --env-keep, in the order given */
     int pass_fds[PASS_FDS_MAX];
     size_t n_pass_fds;

@@ -212,7 +212,8 @@ static void watch_signals(const struct tool *tool, struct tool_context *context)
 
 static int make_call(struct call *call, struct rein_error **reterr)
 {
-    struct tool_context context = {.detached = true, .stop_fd = -EBADF};
+    struct tool_context context = {
+        .detached = true, .stop_fd = -EBADF, .prelude = call->settings.prelude};
     const char *name = operand_at(call, 1);
     auto_buf struct buf given = {0};
     struct rein_error *error = NULL;

@@ -56,21 +56,30 @@ static void add_import_dir(struct buf *list, const char *cwd, const char *dir)
         buf_add_format(list, "/%s", dir);
 }
 
+static void add_to_list(struct buf *list, const char *prefix, const char *rest)
+{
+    if (rest && rest[0] != '\0')
+        buf_add_format(list, "%s%s", prefix, rest);
+}
+
 static int add_import_dirs(const struct language *language,
                            const char *const *job_env,
                            const char *cwd,
+                           const char *prelude_dir,
                            char ***env)
 {
+    const char *separator = prelude_dir ? ":" : "";
     auto_buf struct buf entry = {0};
     const char *before = env_get(job_env, language->import_variable);
 
     buf_add_format(&entry, "%s=", language->import_variable);
-    for (size_t i = 0; language->import_dirs[i]; i++) {
-        buf_add_str(&entry, i > 0 ? ":" : "");
+    add_to_list(&entry, "", prelude_dir);
+    for (size_t i = 0; cwd && language->import_dirs[i]; i++) {
+        buf_add_str(&entry, separator);
         add_import_dir(&entry, cwd, language->import_dirs[i]);
+        separator = ":";
     }
-    if (before && before[0] != '\0')
-        buf_add_format(&entry, ":%s", before);
+    add_to_list(&entry, separator, before);
     return strv_add_take(env, buf_take(&entry));
 }
 
@@ -94,10 +103,11 @@ int code_env_make(const struct language *language,
                   const char *const *asked,
                   const char *const *job_env,
                   const char *import_cwd,
+                  const char *prelude_dir,
                   char ***ret)
 {
     auto_strv char **env = strv_copy(NULL);
-    int imports = import_cwd && language->import_variable;
+    int imports = (import_cwd || prelude_dir) && language->import_variable;
     int r;
 
     assert(language);
@@ -112,7 +122,7 @@ int code_env_make(const struct language *language,
     if (r < 0)
         return r;
     if (imports) {
-        r = add_import_dirs(language, job_env, import_cwd, &env);
+        r = add_import_dirs(language, job_env, import_cwd, prelude_dir, &env);
         if (r < 0)
             return r;
     }

@@ -22,6 +22,7 @@
 #include "interpreter.h"
 #include "job/job.h"
 #include "job/spec-env.h"
+#include "prelude.h"
 #include "script.h"
 
 /* What is prepared for the start of one piece of code. */
@@ -36,6 +37,7 @@ struct launch {
     char *file_dir;    /* absolute; NULL when it is the working directory, or private */
     char *interpreter; /* absolute */
     struct script script;
+    char *prelude_dir;     /* absolute, or NULL */
     int lives_with_script; /* the job's directory is the script's */
 };
 
@@ -48,6 +50,7 @@ static void launch_done(struct launch *launch)
     free(launch->file);
     free(launch->file_dir);
     free(launch->interpreter);
+    free(launch->prelude_dir);
     script_discard(&launch->script); /* unless the job has it by now */
 }
 
@@ -66,6 +69,16 @@ static int check_text(const struct rein_code *code,
         return rein_fail(reterr, -EINVAL, "bad_request", "code",
                          "the code has a NUL byte at offset %zu, which %s does not take",
                          (size_t)(nul - code->text), language->name);
+    return 0;
+}
+
+static int check_prelude(const struct rein_code *code,
+                         const struct language *language,
+                         struct rein_error **reterr)
+{
+    if (code->prelude && code->prelude[0] && !language->prelude)
+        return rein_fail(reterr, -EINVAL, "bad_request", "prelude", "%s has no prelude",
+                         language->name);
     return 0;
 }
 
@@ -195,6 +208,31 @@ static int write_files(struct launch *launch,
     return launch->cwd ? 0 : rein_oom(reterr);
 }
 
+/* A file of the caller's has no private folder; one is made for the prelude. Directory lists cannot
+ * name a folder with a colon in its path: there the built-in one is done without. */
+static int write_prelude(rein *r,
+                         struct launch *launch,
+                         const struct rein_code *code,
+                         struct rein_error **reterr)
+{
+    int err = 0;
+
+    if (!code->prelude || !launch->language->prelude)
+        return 0;
+    if (!launch->script.dir)
+        err = script_create(r, launch->language, "", 0, &launch->script, reterr);
+    if (err < 0)
+        return err;
+    if (strchr(launch->script.dir, ':') && code->prelude[0])
+        return rein_fail(reterr, -EINVAL, "bad_request", "prelude",
+                         "no prelude can be found in '%s', whose name has a colon",
+                         launch->script.dir);
+    if (strchr(launch->script.dir, ':'))
+        return 0;
+    return prelude_write(&launch->script, launch->language->prelude, code->prelude,
+                         &launch->prelude_dir, reterr);
+}
+
 static int add_all(char ***argv, const char *const *strings)
 {
     for (; strings && *strings; strings++) {
@@ -228,7 +266,7 @@ static int make_spec(struct launch *launch,
 {
     if (make_argv(launch, code) < 0 ||
         code_env_make(launch->language, spec->env, (const char *const *)launch->job_env,
-                      code->text ? launch->cwd : NULL, &launch->env) < 0)
+                      code->text ? launch->cwd : NULL, launch->prelude_dir, &launch->env) < 0)
         return rein_oom(reterr);
     launch->spec = *spec;
     launch->spec.argv = (const char *const *)launch->argv;
@@ -271,6 +309,8 @@ int code_start(rein *r,
     if (err == 0)
         err = check_text(code, launch.language, reterr);
     if (err == 0)
+        err = check_prelude(code, launch.language, reterr);
+    if (err == 0)
         err = find_place(&launch, spec, reterr);
     if (err == 0 && code->file)
         err = use_file(&launch, code, spec, reterr);
@@ -280,6 +320,8 @@ int code_start(rein *r,
         err = write_text(r, &launch, code, reterr);
     if (err == 0 && code->text && files)
         err = write_files(&launch, files, spec, reterr);
+    if (err == 0)
+        err = write_prelude(r, &launch, code, reterr);
     if (err == 0)
         err = make_spec(&launch, code, spec, reterr);
     if (err == 0)

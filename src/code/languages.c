@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/macro.h"
+#include "prelude.h"
 
 static const struct language languages[] = {
     {
@@ -26,6 +27,7 @@ static const struct language languages[] = {
                   "for name in 'cmdline', 'environ':\n"
                   "    with open('/proc/self/' + name, 'rb') as f: out.write(f.read())\n"},
         .version_files = {".python-version"},
+        .prelude = &prelude_python,
     },
     {
         .name = "bash",

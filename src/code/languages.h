@@ -48,6 +48,9 @@ struct language {
      * from the working directory. */
     const char *version_files[LANGUAGE_VERSION_FILES_MAX + 1];
 
+    /* How it runs something before the code; or NULL. */
+    const struct prelude *prelude;
+
     int takes_nul; /* code may hold NUL bytes */
 };
 

@@ -197,11 +197,24 @@ static int check_ceiling(const struct run *run, struct rein_error **reterr)
                           (double)ceiling_ns / (double)NSEC_PER_SEC);
 }
 
+/* A file is for Python alone; the other languages do without. */
+static const char *choose_prelude(const struct run *run)
+{
+    const char *prelude = run->call->context->prelude;
+
+    if (!run->language || !run->language->prelude)
+        return NULL;
+    if (!prelude)
+        return "";
+    return strcmp(prelude, "none") == 0 ? NULL : prelude;
+}
+
 static int prepare(struct run *run, struct rein_error **reterr)
 {
     int r = choose_language(run, reterr);
 
     run->code.size = sizeof(run->code);
+    run->code.prelude = choose_prelude(run);
     if (r == 0)
         r = choose_text(run, reterr);
     if (r == 0)

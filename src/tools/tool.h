@@ -46,6 +46,7 @@ struct tool_context {
     int stop_fd;                 /* readable: the caller has had enough: a job in the foreground is
                                     stopped, a wait is broken off; or -EBADF */
     int64_t code_timeout_max_ns; /* ceiling of code_run; 0: TOOL_CODE_TIMEOUT_MAX_S */
+    const char *prelude;         /* of code_run: NULL: the built-in one; "none"; or a file */
 };
 
 /* Gets what a job in the foreground does while it runs. A negative result ends the job: there is

@@ -298,7 +298,7 @@ class NotInThisVersion(ReinTest):
     OPTIONS = (['--detach'], ['--owner', '1'], ['--sandbox', 'workspace'], ['--sandbox', 'strict'],
                ['--net', 'none'], ['--ro', '/usr'], ['--rw', '/tmp'], ['--hide', '/home'],
                ['--disk', '1M'], ['--gate'], ['--approve', 'ask'], ['--yes'], ['--allow-dangerous'],
-               ['--session', 's'], ['--prelude', '/dev/null'], ['--best-effort'])
+               ['--session', 's'], ['--disk', '1M'], ['--best-effort'])
 
     VERBS = ('tool', 'mcp', 'doctor', 'mcp-config')
 

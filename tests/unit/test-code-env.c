@@ -14,19 +14,30 @@
 #include "code/code-env.h"
 
 /* Joins what code_env_make() gives with blanks. */
+static void expect_with_prelude(const char *language,
+                                const char *const *asked,
+                                const char *const *job_env,
+                                const char *cwd,
+                                const char *prelude_dir,
+                                const char *expected)
+{
+    auto_strv char **env = NULL;
+    auto_buf struct buf joined = {0};
+
+    assert_int_equal(code_env_make(language_find(language), asked, job_env, cwd, prelude_dir, &env),
+                     0);
+    for (char **entry = env; *entry; entry++)
+        buf_add_format(&joined, "%s%s", joined.len > 0 ? " " : "", *entry);
+    assert_string_equal(joined.data ? joined.data : "", expected);
+}
+
 static void expect(const char *language,
                    const char *const *asked,
                    const char *const *job_env,
                    const char *cwd,
                    const char *expected)
 {
-    auto_strv char **env = NULL;
-    auto_buf struct buf joined = {0};
-
-    assert_int_equal(code_env_make(language_find(language), asked, job_env, cwd, &env), 0);
-    for (char **entry = env; *entry; entry++)
-        buf_add_format(&joined, "%s%s", joined.len > 0 ? " " : "", *entry);
-    assert_string_equal(joined.data ? joined.data : "", expected);
+    expect_with_prelude(language, asked, job_env, cwd, NULL, expected);
 }
 
 #define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -65,6 +76,16 @@ static void test_working_directory_importable(void **state)
     expect("perl", NULL, NO_ENV, "/w", "PERL5LIB=/w");
 }
 
+/* Before all others, so that nothing in the working directory comes in its place. */
+static void test_prelude_is_found_first(void **state)
+{
+    expect_with_prelude("python", NULL, NO_ENV, "/w", "/p", "PYTHONPATH=/p:/w");
+    expect_with_prelude("python", NULL, NO_ENV, NULL, "/p", "PYTHONPATH=/p");
+    expect_with_prelude("python", NULL, ENV("PYTHONPATH=/a"), "/w", "/p", "PYTHONPATH=/p:/w:/a");
+    expect_with_prelude("python", ENV("PYTHONPATH=/a", "B=1"), ENV("PYTHONPATH=/a", "B=1"), NULL,
+                        "/p", "B=1 PYTHONPATH=/p:/a");
+}
+
 /* The variable must not come twice: which one counts would be left to chance. */
 static void test_asked_import_path_is_kept_once(void **state)
 {
@@ -87,6 +108,7 @@ int main(void)
         cmocka_unit_test(test_shells_read_no_startup_files),
         cmocka_unit_test(test_asked_startup_file_stays),
         cmocka_unit_test(test_working_directory_importable),
+        cmocka_unit_test(test_prelude_is_found_first),
         cmocka_unit_test(test_asked_import_path_is_kept_once),
         cmocka_unit_test(test_colon_in_working_directory),
     };

@@ -202,10 +202,10 @@ static void test_first_reason_stays(void **state)
 {
     struct rein_spec spec = SCRIPT("trap '' TERM; echo up; while :; do :; done");
 
-    spec.timeout_ns = 100 * NSEC_PER_MSEC;
+    spec.timeout_ns = SETTLED_NS;
     rein_job *job = start(&spec);
     read_until(job, "up\n");
-    assert_int_equal(rein_stop(job, 150), 0);
+    assert_int_equal(rein_stop(job, 1600), 0);
     auto_result result = finish(job);
     check_end(&result, REIN_REASON_STOPPED, -SIGKILL);
 }

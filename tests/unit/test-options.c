@@ -498,7 +498,7 @@ static void test_later_ones(void **state)
         rein_error_free(error);
         settings_done(&s);
     }
-    assert_int_equal(n, 15);
+    assert_int_equal(n, 14);
 }
 
 int main(void)
