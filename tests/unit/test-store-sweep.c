@@ -137,14 +137,14 @@ static void test_large_ones_go(void **state)
     off_t half = STORE_BYTES_MAX / 2;
     auto_close int fd = -EBADF;
 
-    make_job("00000001", 1, 0);
+    make_job("00000001", 10, 0); /* ages so far apart that time passes them by */
     fd = open(job_path("00000001", "output.log"), O_WRONLY | O_CLOEXEC);
     if (fallocate(fd, 0, 0, half) < 0)
         skip(); /* this file system has no room, or writes zeros */
-    set_age("00000001", 1);
-    make_job("00000002", 2, half - (1 << 20));
-    make_job("00000003", 3, 2 << 20); /* with this one it is too much */
-    make_job("00000004", 4, 0);       /* and it does not become less */
+    set_age("00000001", 10);
+    make_job("00000002", 20, half - (1 << 20));
+    make_job("00000003", 30, 2 << 20); /* with this one it is too much */
+    make_job("00000004", 40, 0);       /* and it does not become less */
     assert_int_equal(sweep(), 2);
     assert_true(is_there("00000001"));
     assert_true(is_there("00000002"));
