@@ -96,8 +96,8 @@ int job_set_store_dir(rein_job *job);
 void job_open_log(rein_job *job);
 
 /* attach.c: the socket of a job of the background has ended without a word of its end. Looks into
- * the store, and goes on: as a job that has ended, or with a new socket under the same number. 0, or
- * a negative errno when it lives and cannot be reached. */
+ * the store, and goes on: as a job that has ended, or with a new socket under the same number. 0,
+ * or a negative errno when it lives and cannot be reached. */
 int job_reconnect(rein_job *job);
 
 #endif
