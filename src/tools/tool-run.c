@@ -301,6 +301,23 @@ int call_follow(struct tool_call *call,
 
 /* ---- the answer --------------------------------------------------------------------------- */
 
+/* Where a stream of which only a part is shown can be read whole: the log has both. */
+static int name_artifacts(json_t *answer,
+                          const struct rein_result *result,
+                          const struct result_text *shown,
+                          struct rein_error **reterr)
+{
+    static const char *const keys[] = {"stdout_artifact", "stderr_artifact"};
+    int r = 0;
+
+    if (!result->split || !result->log_file)
+        return 0;
+    for (size_t i = 0; r == 0 && i < shown->n_streams; i++)
+        if (shown->streams[i].omitted_bytes > 0)
+            r = answer_set(answer, keys[i], json_text(result->log_file), reterr);
+    return r;
+}
+
 int call_result(struct tool_call *call,
                 rein_job *job,
                 struct rein_result *result,
@@ -320,9 +337,12 @@ int call_result(struct tool_call *call,
     if (r < 0)
         return r;
     answer = result_json(result, &shown);
+    r = answer ? name_artifacts(answer, result, &shown, reterr) : rein_oom(reterr);
     result_text_done(&shown);
-    if (!answer)
-        return rein_oom(reterr);
+    if (r < 0) {
+        json_decref(answer);
+        return r;
+    }
     *ret = answer;
     return 0;
 }

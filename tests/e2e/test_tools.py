@@ -205,6 +205,11 @@ class ExecuteCommand(ToolTest):
         self.assertTrue(r['truncated'])
         self.assertEqual(GAP_LINE.search(r['stderr'])[3], r['log_file'])
         self.assertTrue(os.path.exists(r['log_file']))
+        self.assertEqual((r['stdout_artifact'], r['stderr_artifact']), (r['log_file'],) * 2)
+        r = self.call('execute_command', max_output_size=1000,
+                      command=['sh', '-c', 'echo short; seq 1 5000 >&2'])
+        self.assertNotIn('stdout_artifact', r)
+        self.assertEqual(r['stderr_artifact'], r['log_file'])
 
     def test_spill_is_taken(self):
         r = self.call('execute_command', command='true', spill=True, spill_dir='/x')
