@@ -312,7 +312,7 @@ static int name_artifacts(json_t *answer,
 
     if (!result->split || !result->log_file)
         return 0;
-    for (size_t i = 0; r == 0 && i < shown->n_streams; i++)
+    for (size_t i = 0; r == 0 && i < MIN(shown->n_streams, ARRAY_SIZE(keys)); i++)
         if (shown->streams[i].omitted_bytes > 0)
             r = answer_set(answer, keys[i], json_text(result->log_file), reterr);
     return r;
