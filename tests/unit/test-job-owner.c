@@ -2,6 +2,7 @@
  * Who dies when: a job ends with its owner, by SIGKILL too; a supervisor that is killed takes its
  * tree along and is told as lost; a guard that is killed changes nothing.
  */
+#include "job-processes.h"
 #include "job-test.h"
 
 #include <pthread.h>
@@ -43,39 +44,6 @@ static int play_family(int argc, char **argv)
     say("ready\n");
     wait_for_the_end();
     return 0;
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    char path[64];
-    char text[1024] = "";
-    auto_close int fd = -EBADF;
-    const char *p;
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0);
-    assert_true(io_read_full(fd, text, sizeof(text) - 1) > 0);
-    p = strrchr(text, ')');
-    assert_non_null(p);
-    return (pid_t)atoi(p + 4);
-}
-
-/* The supervisor is the parent of the main process, the guard that of the supervisor. */
-static int open_supervisor(const rein_job *job)
-{
-    int fd = sys_pidfd_open(parent_of(rein_job_pid(job)));
-
-    assert_true(fd >= 0);
-    return fd;
-}
-
-static int open_guard(const rein_job *job)
-{
-    int fd = sys_pidfd_open(parent_of(parent_of(rein_job_pid(job))));
-
-    assert_true(fd >= 0);
-    return fd;
 }
 
 /* ---- the owner ---------------------------------------------------------------------------- */
