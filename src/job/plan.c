@@ -164,7 +164,6 @@ static uint32_t plan_flags(const struct rein_spec *spec)
     return (spec->flags & REIN_SPEC_SPLIT ? WIRE_PLAN_SPLIT : 0) |
            (spec->flags & REIN_SPEC_PACED ? WIRE_PLAN_PACED : 0) |
            (spec->flags & REIN_SPEC_BACKGROUND ? WIRE_PLAN_BACKGROUND : 0) |
-           (spec->flags & REIN_SPEC_DETACHED ? WIRE_PLAN_DETACHED : 0) |
            (spec->on_output_limit == REIN_OUTPUT_KILL ? WIRE_PLAN_OUTPUT_KILL : 0);
 }
 

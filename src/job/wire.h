@@ -61,13 +61,12 @@ enum wire_type {
 #define WIRE_PLAN_OUTPUT_KILL 0x8u /* passing log_limit ends the job */
 #define WIRE_PLAN_IN_MEMFD 0x10u   /* the rest of the plan is in the first descriptor */
 #define WIRE_PLAN_BACKGROUND 0x20u /* in the store from the start, with a control socket */
-#define WIRE_PLAN_DETACHED 0x40u   /* the end of the starter's socket means nothing */
 
 /* Descriptors of the plan in the order sent; absent ones are left out and their bit is 0. */
 enum wire_plan_fd {
     WIRE_FD_LOG,     /* memfd for the output; always there */
     WIRE_FD_MARKS,   /* memfd for the stream marks; with SPLIT */
-    WIRE_FD_OWNER,   /* pidfd of the owner; not with DETACHED */
+    WIRE_FD_OWNER,   /* pidfd of the owner; a detached job has none */
     WIRE_FD_STDIN,   /* the job's descriptor 0; without it /dev/null, or a pipe */
     WIRE_FD_CLEANUP, /* the locked private directory */
     WIRE_FD_CGROUP,  /* cgroup v2 leaf in which the job runs */

@@ -164,7 +164,7 @@ void log_check(struct supervisor *s)
         return;
     /* Its bytes are still there as long as it is open. Where no new one can be made, it goes on
      * being written, and once more at the end a new one is tried. */
-    if (s->notes & WIRE_NOTE_LOG_DELETED && log->restore_failed)
+    if (log->restore_failed)
         return;
     s->notes |= WIRE_NOTE_LOG_DELETED;
     log->restore_failed = replace(s, /* must_punch= */ 0) < 0;
