@@ -18,7 +18,7 @@ import sys
 ALLOWED = {
     'base': (),
     'job': ('base',),
-    'policy': ('base',),
+    'policy': ('base', 'job'),
     'text': ('base',),
     'code': ('base', 'job'),
     'tools': ('base', 'job', 'policy', 'text', 'code'),
