@@ -184,6 +184,8 @@ static void add_bash(struct buf *b)
                    "    COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\"))\n"
                    "  elif [[ $verb == config ]]; then\n"
                    "    COMPREPLY=($(compgen -W 'show' -- \"$current\"))\n"
+                   "  elif [[ $verb == audit ]]; then\n"
+                   "    COMPREPLY=($(compgen -W 'verify' -- \"$current\"))\n"
                    "  elif [[ $verb == tool ]] && ((COMP_CWORD == 2)); then\n"
                    "    COMPREPLY=($(compgen -W 'list call' -- \"$current\"))\n"
                    "  elif [[ $verb == tool && $last == call ]]; then\n"
@@ -253,6 +255,8 @@ static const char *zsh_operands(const struct verb *verb)
         return "'1:language:($(rein code --list 2>/dev/null | cut -f1))' '2:file:_files'";
     case VERB_TOOL:
         return "'1:what:(list call)' '2:tool:($(rein tool list 2>/dev/null | cut -f1))'";
+    case VERB_AUDIT:
+        return "'1:what:(verify)'";
     case VERB_CONFIG:
         return "'1:what:(show)'";
     case VERB_COMPLETION:
@@ -336,6 +340,7 @@ static void add_fish(struct buf *b)
     each_verb(b, add_fish_verb);
     buf_add_str(b,
                 "complete -c rein -n '__fish_seen_subcommand_from completion' -xa 'bash zsh fish'\n"
+                "complete -c rein -n '__fish_seen_subcommand_from audit' -xa verify\n"
                 "complete -c rein -n '__fish_seen_subcommand_from config' -xa show\n"
                 "complete -c rein -n '__fish_seen_subcommand_from tool; and not "
                 "__fish_seen_subcommand_from call' -xa 'list call'\n"

@@ -132,6 +132,8 @@ static void add_verb_help(struct buf *b, const struct verb *verb)
     else if (verb->bit == VERB_TOOL)
         buf_add_str(b, "\nExit status of a call: 0 with a result, also of a command that failed; 1 "
                        "with an\nerror object; 2 usage.\n");
+    else if (verb->bit == VERB_AUDIT)
+        buf_add_str(b, "\nExit status: 0; 1 verify found a fault; 2 usage; 125 rein failed.\n");
     else if (verb->bit & VERBS_OF_JOBS)
         buf_add_str(b, "\nExit status: 0; 1 no such job, ended before, nothing matched; 2 usage;\n"
                        "124 the wait ran out; 125 rein failed.\n");

@@ -10,7 +10,8 @@
 #define FOREGROUND_VERBS (VERB_RUN | VERB_CODE)
 #define JOB_VERBS (FOREGROUND_VERBS | VERB_START)
 #define STORE_VERBS (VERB_PS | VERB_OUTPUT | VERB_WAIT | VERB_STOP | VERB_SEND | VERB_RM | VERB_GC)
-#define ALL_VERBS (JOB_VERBS | STORE_VERBS | VERB_TOOL | VERB_CONFIG | VERB_COMPLETION | VERB_HELP)
+#define OTHER_VERBS (VERB_TOOL | VERB_AUDIT | VERB_CONFIG)
+#define ALL_VERBS (JOB_VERBS | STORE_VERBS | OTHER_VERBS | VERB_COMPLETION | VERB_HELP)
 #define FIELD(name) offsetof(struct settings, name)
 
 static const struct choice after_choices[] = {
@@ -166,6 +167,17 @@ const struct option option_table[OPTION_MAX] = {
                    .arg = "LINES",
                    .unset = "200 in JSON, else all",
                    .help = "only the last lines"},
+    [OPT_AUDIT_LINES] = {.name = "lines",
+                         .short_name = 'n',
+                         .kind = KIND_COUNT,
+                         .group = GROUP_WHAT,
+                         .verbs = VERB_AUDIT,
+                         .flags = OPTION_PER_CALL,
+                         .offset = FIELD(lines),
+                         .min = 1,
+                         .arg = "LINES",
+                         .unset = "all",
+                         .help = "only the last lines"},
     [OPT_SINCE] = {.name = "since",
                    .kind = KIND_COUNT,
                    .group = GROUP_WHAT,
@@ -360,7 +372,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_JSON] = {.name = "json",
                   .kind = KIND_FORMAT,
                   .group = GROUP_OUTPUT,
-                  .verbs = JOB_VERBS | STORE_VERBS | VERB_TOOL | VERB_CONFIG,
+                  .verbs = JOB_VERBS | STORE_VERBS | OTHER_VERBS,
                   .format = FORMAT_JSON,
                   .offset = FIELD(format),
                   .unset = "no",

@@ -37,6 +37,7 @@ enum verb_bit {
     VERB_RM = 0x800,
     VERB_GC = 0x1000,
     VERB_TOOL = 0x2000,
+    VERB_AUDIT = 0x4000,
 };
 
 enum option_id {
@@ -74,6 +75,7 @@ enum option_id {
     OPT_ALL,
     OPT_ONLY_SESSION,
     OPT_LINES,
+    OPT_AUDIT_LINES,
     OPT_SINCE,
     OPT_FOLLOW,
     OPT_GREP,

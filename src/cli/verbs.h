@@ -42,6 +42,7 @@ int verb_send(struct call *call, struct rein_error **reterr);
 int verb_rm(struct call *call, struct rein_error **reterr);
 int verb_gc(struct call *call, struct rein_error **reterr);
 int verb_tool(struct call *call, struct rein_error **reterr);
+int verb_audit(struct call *call, struct rein_error **reterr);
 int verb_config(struct call *call, struct rein_error **reterr);
 int verb_completion(struct call *call, struct rein_error **reterr);
 int verb_help(struct call *call, struct rein_error **reterr);

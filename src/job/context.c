@@ -177,8 +177,7 @@ const char *context_state_dir(const rein *r)
     return r->state_dir;
 }
 
-/* mkdir -p with mode 0700 for all that is missing; works on a copy. */
-static int make_directories(const char *path)
+int context_make_directories(const char *path)
 {
     auto_free char *copy = strdup(path);
 
@@ -205,7 +204,7 @@ int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein
 
     if (asprintf(&path, "%s/%s", r->state_dir, subdir) < 0)
         return rein_oom(reterr);
-    err = make_directories(path);
+    err = context_make_directories(path);
     if (err < 0)
         return rein_fail(reterr, err, "internal", "state", "cannot make the directory '%s'", path);
     *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

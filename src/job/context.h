@@ -28,6 +28,9 @@ struct rein {
 /* The store's directory, absolute. It may not exist yet. */
 const char *context_state_dir(const rein *r);
 
+/* mkdir -p with mode 0700 for all that is missing. 0 or a negative errno. */
+int context_make_directories(const char *path);
+
 /* Makes the store's directory and a directory below it, both mode 0700, and opens the latter. */
 int context_make_state_dir(rein *r, const char *subdir, int *ret_fd, struct rein_error **reterr);
 

@@ -85,7 +85,7 @@ static void test_help_of_verbs(void **state)
     } verbs[] = {{"run", VERB_RUN},     {"code", VERB_CODE}, {"config", VERB_CONFIG},
                  {"start", VERB_START}, {"ps", VERB_PS},     {"output", VERB_OUTPUT},
                  {"wait", VERB_WAIT},   {"stop", VERB_STOP}, {"send", VERB_SEND},
-                 {"rm", VERB_RM},       {"gc", VERB_GC}};
+                 {"rm", VERB_RM},       {"gc", VERB_GC},     {"audit", VERB_AUDIT}};
 
     for (size_t v = 0; v < ARRAY_SIZE(verbs); v++) {
         const char *text = run_verb(verb_help, verbs[v].name);
@@ -107,7 +107,7 @@ static void test_help_is_not_wide(void **state)
 {
     static const char *const names[] = {"run",    "code",       "config", "start", "ps",
                                         "output", "wait",       "stop",   "send",  "rm",
-                                        "gc",     "completion", "help",   NULL};
+                                        "gc",     "completion", "help",   "audit", NULL};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         char *text = (char *)(uintptr_t)run_verb(verb_help, names[i]);
@@ -228,6 +228,7 @@ static void test_manual_pages(void **state)
     check_page("rein-send.1.scd", VERB_SEND, 0);
     check_page("rein-rm.1.scd", VERB_RM, 0);
     check_page("rein-gc.1.scd", VERB_GC, 0);
+    check_page("rein-audit.1.scd", VERB_AUDIT, 0);
 }
 
 /* No page speaks of an option that is not there. */
@@ -236,7 +237,7 @@ static void test_manual_pages_mention_no_others(void **state)
     static const char *const pages[] = {"rein.1.scd",       "rein-run.1.scd",  "rein-code.1.scd",
                                         "rein-start.1.scd", "rein-ps.1.scd",   "rein-output.1.scd",
                                         "rein-wait.1.scd",  "rein-stop.1.scd", "rein-send.1.scd",
-                                        "rein-rm.1.scd",    "rein-gc.1.scd"};
+                                        "rein-rm.1.scd",    "rein-gc.1.scd",   "rein-audit.1.scd"};
 
     for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
         char *text = read_page(pages[i]);
