@@ -1,7 +1,8 @@
 /*
  * rein.h - run a command or a piece of code and keep hold of it to the end.
  *
- * Pull style: no threads, no callbacks, no signal handlers, nothing printed. The library changes
+ * Pull style: no threads, no callbacks but those that a tool call is given, no signal handlers,
+ * nothing printed. The library changes
  * nothing in its host: no signal disposition, no mask, no subreaper flag, no wait for children that
  * are not its own. Each job costs one child process (its supervisor), reaped by pidfd: a host that
  * handles SIGCHLD sees the signal, and a host that reaps with waitpid(-1) may see one pid it does
@@ -348,6 +349,61 @@ int rein_forget(rein *r, const char *process_id, struct rein_error **reterr);
  * and what a crash left behind; never a running one. Every start does the same from time to time.
  * *ret_removed, which may be NULL, gets the number of jobs. 0 or a negative errno. */
 int rein_gc(rein *r, size_t *ret_removed);
+
+/* ---- the tools for models ------------------------------------------------------------------ */
+
+/* JSON in, JSON out: the calls that `rein tool` and every other surface have. */
+
+#define REIN_TOOL_DETACHED 0x1u /* jobs of the background outlive this process */
+#define REIN_TOOL_STOP_FD 0x2u  /* stop_fd is a descriptor */
+
+/* Who calls. All of it is borrowed for the call, and optional. */
+struct rein_tool_options {
+    size_t size;
+    unsigned flags;              /* REIN_TOOL_* */
+    const char *session;         /* only its jobs are seen, and new ones belong to it; or NULL */
+    int stop_fd;                 /* with REIN_TOOL_STOP_FD: readable: the caller has had enough. A
+                                    job in the foreground is stopped, a wait is broken off */
+    const char *prelude;         /* of code_run: NULL: the built-in one; "none"; or a file */
+    int64_t code_timeout_max_ns; /* ceiling for the timeout of code_run; 0: 600 s */
+
+    /* What a job in the foreground does while it runs; size 0 is the end of a stream. They run in
+     * the caller's thread, within the call. A negative result ends the job. */
+    int (*started)(void *userdata, const rein_job *job);
+    int (*output)(void *userdata, const void *data, size_t size, const struct rein_piece *piece);
+
+    /* Asked before something risky is started. request_json: {"tool", "command": [...], "cwd",
+     * "env": {...}, "sandbox", "risk", "reasons": [...]}. 0: no; 1: yes, once; 2: yes, and always
+     * for exactly this; negative: there is nobody to ask. NULL is the same as nobody. */
+    int (*approve)(void *userdata, const char *request_json);
+
+    /* Called while the call waits, after each signal that interrupts it and every look_ms
+     * milliseconds (0: after signals only). A negative result is the same as a readable stop_fd. */
+    int (*look)(void *userdata);
+    int look_ms;
+    void *userdata; /* for all of them */
+};
+
+/* Calls a tool with a JSON object of arguments, len bytes of UTF-8; none at all are an empty
+ * object. options may be NULL. Blocks until the tool has answered. 0: *ret_answer is the result; 1:
+ * it is an error object, also for a tool that does not exist or arguments that are no JSON. Both
+ * are one JSON text that the caller gives to rein_text_free(). A negative errno: there is no
+ * answer, *reterr says why: "bad_request" for wrong pointers, "internal" for a lack of memory. */
+int rein_tool_call(rein *r,
+                   const char *name,
+                   const char *arguments,
+                   size_t len,
+                   const struct rein_tool_options *options,
+                   char **ret_answer,
+                   struct rein_error **reterr);
+
+/* The tools as one JSON array, in the form of tools/list of the Model Context Protocol: name,
+ * title, description, inputSchema, outputSchema, annotations. 0, or a negative errno. *ret_json is
+ * given to rein_text_free(). */
+int rein_tool_list(char **ret_json, struct rein_error **reterr);
+
+/* Frees a text of the two above. NULL is fine. Always returns NULL. */
+char *rein_text_free(char *text);
 
 #ifdef __cplusplus
 }

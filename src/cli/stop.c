@@ -51,13 +51,14 @@ static int ask_all(struct stopping *s, struct rein_error **reterr)
 static int wait_all(struct stopping *s, struct rein_error **reterr)
 {
     static const struct wait_goal goal = {.kind = WAIT_EXIT};
+    struct patience patience = PATIENCE_ENDLESS;
     struct waiter **waiters = calloc(s->jobs.n + 1, sizeof(struct waiter *));
     int r = waiters ? 0 : rein_oom(reterr);
 
     for (size_t i = 0; r == 0 && i < s->jobs.n; i++)
         r = waiter_new(s->jobs.list[i], &goal, 0, &waiters[i], reterr);
     if (r == 0)
-        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, -EBADF,
+        r = wait_for_jobs(waiters, s->jobs.n, /* any= */ false, /* timeout_ns= */ -1, &patience,
                           reterr);
     for (size_t i = 0; waiters && i < s->jobs.n; i++)
         waiters[i] = waiter_free(waiters[i]);

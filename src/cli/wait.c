@@ -138,6 +138,7 @@ int verb_wait(struct call *call, struct rein_error **reterr)
 {
     const struct settings *s = &call->settings;
     struct waiting w = {.settings = s};
+    struct patience patience = PATIENCE_ENDLESS;
     int64_t timeout_ns = settings_given(s, OPT_WAIT_TIMEOUT) ? s->timeout_ns : -1;
     int r = operands_check(call, 1, 0, reterr);
 
@@ -146,7 +147,7 @@ int verb_wait(struct call *call, struct rein_error **reterr)
     if (r == 0)
         r = waiting_open(&w, call, reterr);
     if (r == 0)
-        r = wait_for_jobs(w.waiters, w.jobs.n, s->any, timeout_ns, -EBADF, reterr);
+        r = wait_for_jobs(w.waiters, w.jobs.n, s->any, timeout_ns, &patience, reterr);
     if (r == 0)
         r = s->format == FORMAT_TEXT ? tell_text(&w, reterr) : tell_json(&w, reterr);
     waiting_done(&w);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "patience.h"
 #include "result-json.h"
 #include "tool.h"
 
@@ -14,6 +15,9 @@ struct tool_call {
     struct arguments arguments;
     char **warnings; /* more for the answer */
 };
+
+/* For one wait of the call. */
+struct patience call_patience(const struct tool_call *call);
 
 /* Appends a warning. 0 or -ENOMEM. */
 int call_warn(struct tool_call *call, const char *format, ...) REIN_PRINTF(2, 3);

@@ -185,22 +185,24 @@ static int await_output(const struct tool_call *call,
                         struct rein_error **reterr)
 {
     int64_t until_ns = time_add_ns(time_mono_ns(), wait_ns);
+    struct patience patience = call_patience(call);
     char byte;
+    int r;
 
     rein_seek(job, since);
     for (;;) {
         ssize_t n = rein_read(job, &byte, sizeof(byte), 0, NULL);
-        struct pollfd fds[] = {{.fd = rein_job_fd(job), .events = POLLIN},
-                               {.fd = call->context->stop_fd, .events = POLLIN}};
+        struct pollfd fds[2] = {{.fd = rein_job_fd(job), .events = POLLIN}};
 
         if (n >= 0 || (n == -EAGAIN && time_mono_ns() >= until_ns))
             return 0;
         if (n != -EAGAIN)
             return rein_fail(reterr, (int)n, "internal", "read", "cannot follow the job: %s",
                              strerror((int)-n));
-        if (poll(fds, ARRAY_SIZE(fds), time_left_ms(until_ns)) < 0 && errno != EINTR)
-            return rein_fail(reterr, -errno, "internal", "poll", "%s", strerror(errno));
-        if (fds[1].revents)
+        r = patience_poll(&patience, fds, 1, time_left_ms(until_ns));
+        if (r < 0)
+            return rein_fail(reterr, r, "internal", "poll", "%s", strerror(-r));
+        if (r > 0)
             return 0;
     }
 }
@@ -294,10 +296,11 @@ static int await_end(rein_job *job, struct rein_error **reterr)
 {
     static const struct wait_goal goal = {.kind = WAIT_EXIT};
     struct waiter *waiter = NULL;
+    struct patience patience = PATIENCE_ENDLESS;
     int r = waiter_new(job, &goal, 0, &waiter, reterr);
 
     if (r == 0)
-        r = wait_for_jobs(&waiter, 1, /* any= */ false, /* timeout_ns= */ -1, -EBADF, reterr);
+        r = wait_for_jobs(&waiter, 1, /* any= */ false, /* timeout_ns= */ -1, &patience, reterr);
     waiter = waiter_free(waiter);
     return r;
 }
@@ -518,6 +521,7 @@ static int answer_several(const struct waiting *w, json_t **ret, struct rein_err
 int wait_command(struct tool_call *call, json_t **ret_answer, struct rein_error **reterr)
 {
     const struct arguments *a = &call->arguments;
+    struct patience patience = call_patience(call);
     struct waiting w = {.call = call};
     int r = parse_goal(argument_get(a, "until"), &w.goal, reterr);
 
@@ -525,7 +529,7 @@ int wait_command(struct tool_call *call, json_t **ret_answer, struct rein_error 
         r = waiting_open(&w, reterr);
     if (r == 0)
         r = wait_for_jobs(w.waiters, w.n, argument_is_true(a, "any"),
-                          argument_duration(a, "timeout"), call->context->stop_fd, reterr);
+                          argument_duration(a, "timeout"), &patience, reterr);
     if (r == 0)
         r = w.n == 1 ? answer_one(&w, 0, ret_answer, reterr)
                      : answer_several(&w, ret_answer, reterr);

@@ -192,8 +192,9 @@ void job_request_done(struct job_request *request)
 struct following {
     struct tool_call *call;
     rein_job *job;
+    struct patience patience;
     char *chunk;
-    bool output_ended, nobody_listens, was_stopped;
+    bool output_ended, nobody_listens;
 };
 
 /* Tells the sink. Who does not want to hear any more wants no job. */
@@ -201,7 +202,8 @@ static void tell(struct following *f, size_t size, const struct rein_piece *piec
 {
     const struct tool_sink *sink = f->call->sink;
 
-    if (f->nobody_listens || sink->output(sink->userdata, f->chunk, size, piece) >= 0)
+    if (f->nobody_listens || !sink->output ||
+        sink->output(sink->userdata, f->chunk, size, piece) >= 0)
         return;
     f->nobody_listens = true;
     (void)rein_stop(f->job, 0);
@@ -236,16 +238,13 @@ static int pass_piece(struct following *f)
 /* Waits for news of the job or of the caller. */
 static int await_news(struct following *f, int timeout_ms)
 {
-    int stop_fd = f->was_stopped ? -1 : f->call->context->stop_fd;
-    struct pollfd fds[] = {{.fd = rein_job_fd(f->job), .events = POLLIN},
-                           {.fd = stop_fd, .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = rein_job_fd(f->job), .events = POLLIN}};
+    int r = patience_poll(&f->patience, fds, 1, timeout_ms);
 
-    if (poll(fds, ARRAY_SIZE(fds), timeout_ms) < 0)
-        return errno == EINTR ? 0 : -errno;
-    if (fds[1].revents) {
-        f->was_stopped = true;
-        (void)rein_stop(f->job, -1);
-    }
+    if (r <= 0)
+        return r;
+    f->patience = PATIENCE_ENDLESS; /* it is asked for its end once */
+    (void)rein_stop(f->job, -1);
     return 0;
 }
 
@@ -280,14 +279,15 @@ int call_follow(struct tool_call *call,
                 struct rein_error **reterr)
 {
     const struct tool_sink *sink = call->sink;
-    struct following f = {.call = call, .job = job, .output_ended = !sink};
+    struct following f = {
+        .call = call, .job = job, .patience = call_patience(call), .output_ended = !sink};
     int r = 0;
 
     if (sink) {
         f.chunk = malloc(READ_CHUNK);
         if (!f.chunk)
             return rein_oom(reterr);
-        f.nobody_listens = sink->started(sink->userdata, job) < 0;
+        f.nobody_listens = sink->started && sink->started(sink->userdata, job) < 0;
         if (f.nobody_listens)
             (void)rein_stop(job, 0);
     }

@@ -179,6 +179,16 @@ int answer_set(json_t *answer, const char *key, json_t *take_value, struct rein_
     return json_object_set_new(answer, key, take_value) < 0 ? rein_oom(reterr) : 0;
 }
 
+struct patience call_patience(const struct tool_call *call)
+{
+    const struct tool_context *c = call->context;
+
+    return (struct patience){.stop_fd = c->stop_fd,
+                             .look = c->look,
+                             .look_ms = c->look_ms,
+                             .userdata = c->look_userdata};
+}
+
 int call_warn(struct tool_call *call, const char *format, ...)
 {
     char *warning = NULL;

@@ -47,10 +47,17 @@ struct tool_context {
                                     stopped, a wait is broken off; or -EBADF */
     int64_t code_timeout_max_ns; /* ceiling of code_run; 0: TOOL_CODE_TIMEOUT_MAX_S */
     const char *prelude;         /* of code_run: NULL: the built-in one; "none"; or a file */
+
+    /* As in struct rein_tool_options. */
+    int (*approve)(void *userdata, const char *request_json);
+    void *approve_userdata;
+    int (*look)(void *userdata);
+    int look_ms;
+    void *look_userdata;
 };
 
-/* Gets what a job in the foreground does while it runs. A negative result ends the job: there is
- * nobody any more to tell. */
+/* Gets what a job in the foreground does while it runs; either may be NULL. A negative result ends
+ * the job: there is nobody any more to tell. */
 struct tool_sink {
     int (*started)(void *userdata, const rein_job *job);
     /* size 0: the end of a stream */

@@ -373,9 +373,12 @@ static int judge(struct waiter *const *waiters, size_t n, bool any, struct rein_
     return 0;
 }
 
-/* 1 when stop_fd has something. */
-static int sleep_until_news(
-    struct waiter *const *waiters, size_t n, struct pollfd *fds, int64_t until_ns, int stop_fd)
+/* 1 when there is no patience left. */
+static int sleep_until_news(struct waiter *const *waiters,
+                            size_t n,
+                            struct pollfd *fds,
+                            int64_t until_ns,
+                            struct patience *patience)
 {
     int timeout = until_ns == INT64_MAX ? -1 : time_left_ms(until_ns);
 
@@ -386,10 +389,7 @@ static int sleep_until_news(
         if (waits && waiters[i]->busy)
             timeout = 0;
     }
-    fds[n] = (struct pollfd){.fd = stop_fd, .events = POLLIN};
-    if (poll(fds, n + 1, timeout) < 0)
-        return errno == EINTR ? 0 : -errno;
-    return fds[n].revents ? 1 : 0;
+    return patience_poll(patience, fds, n, timeout);
 }
 
 static int tell_given_up(size_t n, const char *why, struct rein_error **reterr)
@@ -402,7 +402,7 @@ int wait_for_jobs(struct waiter *const *waiters,
                   size_t n,
                   bool any,
                   int64_t timeout_ns,
-                  int stop_fd,
+                  struct patience *patience,
                   struct rein_error **reterr)
 {
     auto_free struct pollfd *fds = calloc(n + 1, sizeof(*fds));
@@ -420,7 +420,7 @@ int wait_for_jobs(struct waiter *const *waiters,
             return MIN(r, 0);
         if (late)
             return tell_given_up(n, "it did not happen within the time", reterr);
-        r = sleep_until_news(waiters, n, fds, until_ns, stop_fd);
+        r = sleep_until_news(waiters, n, fds, until_ns, patience);
         if (r > 0)
             return tell_given_up(n, "the wait was broken off", reterr);
         if (r < 0)

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "patience.h"
 #include "regex.h"
 
 /* How a job stands: fills *ret, which is zeroed or was filled before. 1: it runs; 0: it has ended;
@@ -54,13 +55,13 @@ json_t *waiter_matched(const struct waiter *w);
 const char *waiter_matched_text(const struct waiter *w, size_t *ret_len);
 
 /* Waits until it has happened to all, or with `any` to one of them; at most timeout_ns (negative:
- * without limit), and until stop_fd (or -EBADF) is readable. "job_ended" when it cannot happen any
+ * without limit), and as long as the caller has patience. "job_ended" when it cannot happen any
  * more, "timeout" for the other two. What happened stands in the waiters' states. */
 int wait_for_jobs(struct waiter *const *waiters,
                   size_t n,
                   bool any,
                   int64_t timeout_ns,
-                  int stop_fd,
+                  struct patience *patience,
                   struct rein_error **reterr);
 
 #endif

@@ -2,6 +2,8 @@
 #include "job-test.h"
 #include "tools/wait.h"
 
+static struct patience endless = PATIENCE_ENDLESS;
+
 static const char *const goals_refused[] = {
     "", "exit ", "Exit", "line", "port:", "port:0", "port:x", "port:65536", "port:-1", "line:("};
 
@@ -68,16 +70,16 @@ static void test_all_and_any(void **state)
     assert_int_equal(wait_goal_parse("exit", &goal, NULL), 0);
     for (size_t i = 0; i < 2; i++)
         waiters[i] = wait_on(jobs[i], &goal);
-    assert_int_equal(wait_for_jobs(waiters, 2, true, -1, -EBADF, NULL), 0);
+    assert_int_equal(wait_for_jobs(waiters, 2, true, -1, &endless, NULL), 0);
     assert_int_equal(waiter_state(waiters[0]), WAIT_HAPPENED);
     assert_int_equal(waiter_state(waiters[1]), WAIT_GOES_ON);
     check_matched(waiters[0], "null");
-    assert_int_equal(wait_for_jobs(waiters, 2, false, 50 * NSEC_PER_MSEC, -EBADF, &error),
+    assert_int_equal(wait_for_jobs(waiters, 2, false, 50 * NSEC_PER_MSEC, &endless, &error),
                      -ETIMEDOUT);
     assert_string_equal(error->code, "timeout");
     error = rein_error_free(error);
     assert_int_equal(rein_stop(jobs[1], 0), 0);
-    assert_int_equal(wait_for_jobs(waiters, 2, false, -1, -EBADF, NULL), 0);
+    assert_int_equal(wait_for_jobs(waiters, 2, false, -1, &endless, NULL), 0);
     for (size_t i = 0; i < 2; i++) {
         waiters[i] = waiter_free(waiters[i]);
         end_job(jobs[i]);
@@ -97,7 +99,9 @@ static void test_broken_off(void **state)
     assert_int_equal(write(ends[1], "x", 1), 1);
     assert_int_equal(wait_goal_parse("exit", &goal, NULL), 0);
     w = wait_on(job, &goal);
-    assert_int_equal(wait_for_jobs(&w, 1, false, -1, ends[0], &error), -ETIMEDOUT);
+    assert_int_equal(
+        wait_for_jobs(&w, 1, false, -1, &(struct patience){.stop_fd = ends[0]}, &error),
+        -ETIMEDOUT);
     assert_non_null(strstr(error->message, "broken off"));
     assert_int_equal(waiter_state(w), WAIT_GOES_ON);
     rein_error_free(error);
@@ -118,7 +122,7 @@ static void test_lines(void **state)
     assert_int_equal(wait_goal_parse("line:^two", &goal, NULL), 0);
     w = wait_on(job, &goal);
     check_matched(w, "null");
-    assert_int_equal(wait_for_jobs(&w, 1, false, -1, -EBADF, NULL), 0);
+    assert_int_equal(wait_for_jobs(&w, 1, false, -1, &endless, NULL), 0);
     check_matched(w, "\"two: \"");
     assert_string_equal(waiter_matched_text(w, &len), "two: ");
     assert_int_equal(len, 5);
@@ -136,7 +140,7 @@ static void test_too_late(void **state)
 
     assert_int_equal(wait_goal_parse("line:two", &goal, NULL), 0);
     w = wait_on(job, &goal);
-    assert_int_equal(wait_for_jobs(&w, 1, true, -1, -EBADF, &error), -ESRCH);
+    assert_int_equal(wait_for_jobs(&w, 1, true, -1, &endless, &error), -ESRCH);
     assert_string_equal(error->code, "job_ended");
     assert_int_equal(waiter_state(w), WAIT_MISSED);
     rein_error_free(error);
