@@ -402,7 +402,37 @@ int rein_tool_call(rein *r,
  * given to rein_text_free(). */
 int rein_tool_list(char **ret_json, struct rein_error **reterr);
 
-/* Frees a text of the two above. NULL is fine. Always returns NULL. */
+/* How the output of a job is shown in its result object. */
+enum rein_render {
+    REIN_RENDER_CLEAN = 0, /* as a terminal would show it in the end */
+    REIN_RENDER_PLAIN,     /* without escape sequences */
+    REIN_RENDER_RAW        /* decoded, nothing else */
+};
+
+#define REIN_VIEW_SINCE 0x1u /* since counts */
+#define REIN_VIEW_CHARS 0x2u /* limit counts characters */
+#define REIN_LIMIT_NONE UINT64_MAX
+
+struct rein_view {
+    size_t size;
+    unsigned flags;   /* REIN_VIEW_* */
+    int render;       /* enum rein_render */
+    uint64_t limit;   /* bytes of text, of both streams together; 0: 64 KiB; REIN_LIMIT_NONE */
+    uint64_t lines;   /* only the last so many lines; 0: all */
+    uint64_t since;   /* only from this cursor on, up to the limit; the object has the next one */
+    const char *grep; /* only lines that match this regular expression (PCRE2), or NULL */
+};
+
+/* The result object of a running or ended job as every surface gives it, with its output as text.
+ * Without lines, since and grep an ended job shows head and tail of everything, and what is cut is
+ * kept as by rein_job_keep_output(). view may be NULL. 0 or a negative errno: "bad_request" for a
+ * view or an expression that is none, "internal". *ret_json is given to rein_text_free(). */
+int rein_job_json(rein_job *job,
+                  const struct rein_view *view,
+                  char **ret_json,
+                  struct rein_error **reterr);
+
+/* Frees a text of the three above. NULL is fine. Always returns NULL. */
 char *rein_text_free(char *text);
 
 #ifdef __cplusplus
