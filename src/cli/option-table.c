@@ -297,6 +297,16 @@ const struct option option_table[OPTION_MAX] = {
                                  "buffering; unchanged; or a short allow-list",
                          .choices = env_profile_choices},
 
+    [OPT_SECRET] = {.name = "secret",
+                    .kind = KIND_VARIABLE,
+                    .group = GROUP_ENVIRONMENT,
+                    .verbs = JOB_VERBS,
+                    .offset = FIELD(secrets),
+                    .arg = "NAME",
+                    .unset = "none",
+                    .help = "put stars over a variable's value wherever the job writes it; "
+                            "repeatable"},
+
     /* ---- input */
     [OPT_STDIN] = {.name = "stdin",
                    .kind = KIND_STRING,

@@ -150,7 +150,7 @@ static int set_string(const struct assignment *a)
 
 static int set_variable(const struct assignment *a)
 {
-    bool name_only = a->option == &option_table[OPT_ENV_KEEP];
+    bool name_only = a->option != &option_table[OPT_ENV];
 
     if (a->value[0] == '\0' || a->value[0] == '=')
         return refuse(a, -EINVAL, "does not begin with a name", NULL);
@@ -237,6 +237,7 @@ int options_set(struct settings *s,
 void settings_done(struct settings *s)
 {
     s->env = strv_free(s->env);
+    s->secrets = strv_free(s->secrets);
     free(s->repeated);
     s->repeated = NULL;
     s->owned = strv_free(s->owned);

@@ -48,6 +48,7 @@ enum option_id {
     OPT_ENV,
     OPT_ENV_KEEP,
     OPT_ENV_PROFILE,
+    OPT_SECRET,
     OPT_SHELL,
     OPT_CODE,
     OPT_LIST,
@@ -113,7 +114,7 @@ enum option_kind {
     KIND_COUNT,    /* uint64_t */
     KIND_CHOICE,   /* int, one of .choices */
     KIND_STRING,   /* const char * */
-    KIND_VARIABLE, /* one more of env at each use */
+    KIND_VARIABLE, /* one more of a vector of names or variables at each use */
     KIND_FD,       /* one more of pass_fds at each use */
     KIND_LATER,    /* refused, unless the value is what this version does anyway */
 };
@@ -207,6 +208,7 @@ struct settings {
     const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal,
         *prelude;
     char **env; /* of -e and --env-keep, in the order given */
+    char **secrets;
     int pass_fds[PASS_FDS_MAX];
     size_t n_pass_fds;
 

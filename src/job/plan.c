@@ -16,6 +16,7 @@
 #include "base/syscall-linux.h"
 #include "base/time-util.h"
 #include "plan-parts.h"
+#include "secrets.h"
 #include "spec-env.h"
 #include "store.h"
 
@@ -125,6 +126,16 @@ static int make_job_json(struct plan_message *plan, const struct rein_spec *spec
     return plan->job_json ? 0 : -ENOMEM;
 }
 
+/* From here on argv is for people: nobody sees a secret in it. */
+static int hide_secrets(struct plan_message *plan, const char *const *secrets)
+{
+    int r = 0;
+
+    for (char **word = plan->argv; r == 0 && secrets && *word; word++)
+        r = secrets_mask_text(secrets, *word);
+    return r;
+}
+
 static int make_strings(rein *r,
                         const struct rein_spec *spec,
                         const struct job_extras *extras,
@@ -132,15 +143,21 @@ static int make_strings(rein *r,
                         struct rein_error **reterr)
 {
     auto_strv char **env = NULL;
+    auto_strv char **secrets = NULL;
     auto_buf struct buf b = {0};
     int err = spec_environment(spec, &env, reterr);
 
     if (err < 0)
         return err;
+    if (secrets_resolve(spec, (const char *const *)env, &secrets, &plan->warnings) < 0)
+        return rein_oom(reterr);
     plan->head.argc = add_vector(&b, (const char *const *)plan->argv);
     plan->head.envc = add_vector(&b, (const char *const *)env);
     plan->head.pathc = add_paths(&b, plan->argv[0], env_get((const char *const *)env, "PATH"));
     plan->head.notifyc = spec->notify ? add_vector(&b, spec->notify) : 0;
+    plan->head.secretc = secrets ? add_vector(&b, (const char *const *)secrets) : 0;
+    if (hide_secrets(plan, (const char *const *)secrets) < 0 || make_job_json(plan, spec) < 0)
+        return rein_oom(reterr);
     buf_add_str(&b, spec->cwd ? spec->cwd : "");
     buf_add_char(&b, '\0');
     buf_add_format(&b, "%s/jobs", context_state_dir(r));
@@ -200,7 +217,7 @@ int plan_make(rein *r,
     err = make_cwd(spec, &ret->cwd, reterr);
     if (err < 0)
         return err;
-    if (plan_add_limits(ret, spec) < 0 || make_job_json(ret, spec) < 0)
+    if (plan_add_limits(ret, spec) < 0)
         return rein_oom(reterr);
     err = make_strings(r, spec, extras, ret, reterr);
     return err < 0 ? err : plan_add_fds(r, spec, extras, ret, reterr);

@@ -33,7 +33,7 @@ struct plan_message {
     int own_fds[4];                 /* opened for the plan, closed by plan_done() */
     size_t n_own_fds;
     char id[JOB_ID_LENGTH + 1];
-    char **argv;    /* what is executed */
+    char **argv;    /* what is executed, with secrets masked */
     char *cwd;      /* absolute */
     char *job_json; /* up to the pids */
     char **warnings;

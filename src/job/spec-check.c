@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "base/mask.h"
 #include "plan.h"
 
 #define bad(reterr, ...) rein_fail(reterr, -EINVAL, "bad_request", "spec", __VA_ARGS__)
@@ -118,6 +119,17 @@ static int check_background(const struct rein_spec *spec, struct rein_error **re
     return spec->session ? check_session(spec->session, reterr) : 0;
 }
 
+static int check_secrets(const struct rein_spec *spec, struct rein_error **reterr)
+{
+    for (size_t i = 0; spec->secrets && spec->secrets[i]; i++) {
+        if (!spec->secrets[i][0] || strchr(spec->secrets[i], '='))
+            return bad(reterr, "'%.100s' is no name of a secret", spec->secrets[i]);
+        if (i == MASK_SECRETS_MAX)
+            return bad(reterr, "more than %d secrets", MASK_SECRETS_MAX);
+    }
+    return 0;
+}
+
 int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
 {
     int r;
@@ -133,5 +145,7 @@ int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
         r = check_pass_fds(spec, reterr);
     if (r == 0)
         r = check_background(spec, reterr);
+    if (r == 0)
+        r = check_secrets(spec, reterr);
     return r;
 }

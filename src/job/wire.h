@@ -85,9 +85,9 @@ struct wire_rlimit {
 /*
  * The head is followed by NUL-terminated strings, strings_size bytes in all: argc arguments, envc
  * variables, pathc paths to try with execve in order, notifyc arguments of the command to run at
- * the end; then exactly one each of: working directory ("" stays), the store's directory of jobs,
- * job.json's text up to what only the supervisor knows, directory to remove at the end ("" for
- * none).
+ * the end, secretc secrets (see base/mask.h); then exactly one each of: working directory (""
+ * stays), the store's directory of jobs, job.json's text up to what only the supervisor knows,
+ * directory to remove at the end ("" for none).
  */
 struct wire_plan {
     uint32_t type;
@@ -105,7 +105,7 @@ struct wire_plan {
     int32_t pass_fds[WIRE_PASS_FDS_MAX];
     char process_id[12];
     char leaf_name[WIRE_LEAF_NAME_SIZE]; /* of WIRE_FD_CGROUP */
-    uint32_t argc, envc, pathc, notifyc;
+    uint32_t argc, envc, pathc, notifyc, secretc;
     uint32_t
         test_fallbacks; /* enum wire_fallback bits: ways that a test wants to see unavailable */
     uint32_t strings_size;

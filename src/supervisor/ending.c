@@ -65,17 +65,24 @@ static void start_killing(struct supervisor *s)
     kill_tree(s);
 }
 
-/* Time has shown that somebody does not die: uninterruptible sleep, or not ours to signal. */
-static void retry_killing(struct supervisor *s)
+static void name_left(struct supervisor *s)
 {
     size_t named;
 
+    s->n_left = (uint32_t)tree_list(s->left, WIRE_LEFT_MAX, &named, fallbacks(s));
+    s->n_left_named = (uint32_t)named;
+    for (size_t i = 0; i < named && s->plan.head->secretc > 0; i++)
+        mask_command(s->left[i].command, sizeof(s->left[i].command));
+}
+
+/* Time has shown that somebody does not die: uninterruptible sleep, or not ours to signal. */
+static void retry_killing(struct supervisor *s)
+{
     if (time_mono_ns() < s->give_up_ns) {
         kill_tree(s);
         return;
     }
-    s->n_left = (uint32_t)tree_list(s->left, WIRE_LEFT_MAX, &named, fallbacks(s));
-    s->n_left_named = (uint32_t)named;
+    name_left(s);
     if (s->n_left > 0)
         s->notes |= WIRE_NOTE_LEFT_ALIVE;
     become_done(s);
@@ -110,14 +117,6 @@ static int natural_reason(const struct supervisor *s)
             return REIN_REASON_FILE_SIZE_LIMIT;
     }
     return REIN_REASON_SIGNAL;
-}
-
-static void name_left(struct supervisor *s)
-{
-    size_t named;
-
-    s->n_left = (uint32_t)tree_list(s->left, WIRE_LEFT_MAX, &named, fallbacks(s));
-    s->n_left_named = (uint32_t)named;
 }
 
 static void main_ended(struct supervisor *s)

@@ -115,6 +115,7 @@ static void start_job(struct supervisor *s)
     int r;
 
     log_init(&s->log, &s->plan);
+    mask_prepare(s);
     r = begin(s, &step);
     if (r < 0) {
         fail_start(s, step, r);

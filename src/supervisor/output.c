@@ -21,6 +21,27 @@ static void grow(struct output *o)
     }
 }
 
+static int has_secrets(const struct supervisor *s)
+{
+    return s->plan.head->secretc > 0;
+}
+
+static void append(struct supervisor *s, struct output *o, size_t size)
+{
+    if (has_secrets(s))
+        mask_append(s, o, chunk, size);
+    else
+        log_append(s, o->stream, chunk, size);
+}
+
+/* Nothing more is to come from it. */
+static void end_output(struct supervisor *s, struct output *o)
+{
+    o->fd = close_fd(o->fd);
+    if (has_secrets(s))
+        mask_flush(s, o);
+}
+
 /* Reads at most that many bytes into the log; returns how many. */
 static uint64_t drain(struct supervisor *s, struct output *o, uint64_t at_most)
 {
@@ -33,10 +54,10 @@ static uint64_t drain(struct supervisor *s, struct output *o, uint64_t at_most)
         if (n == -EAGAIN)
             break;
         if (n <= 0) {
-            o->fd = close_fd(o->fd);
+            end_output(s, o);
             break;
         }
-        log_append(s, o->stream, chunk, (size_t)n);
+        append(s, o, (size_t)n);
         done += (uint64_t)n;
         if ((size_t)n == sizeof(chunk))
             grow(o);
@@ -67,31 +88,35 @@ void output_drain(struct supervisor *s, struct output *o)
     (void)drain(s, o, MIN(DRAIN_MAX, window(s)));
 }
 
+static void drain_waiting(struct supervisor *s, struct output *o)
+{
+    int waiting = 0;
+    uint64_t left;
+
+    if (o->fd < 0 || ioctl(o->fd, FIONREAD, &waiting) < 0)
+        return;
+    left = (uint64_t)waiting;
+    while (o->fd >= 0 && left > 0) {
+        uint64_t n;
+
+        report_news(s);
+        if (output_paused(s)) {
+            loop_wait_for_starter(s);
+            continue;
+        }
+        n = drain(s, o, MIN(left, window(s)));
+        if (n == 0) /* it is empty: somebody else has taken it */
+            break;
+        left -= n;
+    }
+}
+
 /* Takes what is in the pipes at this moment and no more: somebody outside of the tree may hold one
  * and go on writing. */
 void output_drain_rest(struct supervisor *s)
 {
     for (int i = 0; i < s->n_outputs; i++) {
-        struct output *o = &s->outputs[i];
-        int waiting = 0;
-        uint64_t left;
-
-        if (o->fd < 0 || ioctl(o->fd, FIONREAD, &waiting) < 0)
-            continue;
-        left = (uint64_t)waiting;
-        while (o->fd >= 0 && left > 0) {
-            uint64_t n;
-
-            report_news(s);
-            if (output_paused(s)) {
-                loop_wait_for_starter(s);
-                continue;
-            }
-            n = drain(s, o, MIN(left, window(s)));
-            if (n == 0) /* it is empty: somebody else has taken it */
-                break;
-            left -= n;
-        }
-        o->fd = close_fd(o->fd);
+        drain_waiting(s, &s->outputs[i]);
+        end_output(s, &s->outputs[i]);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/macro.h"
+#include "base/mask.h"
 #include "base/socket-util.h"
 #include "base/syscall-linux.h"
 #include "supervisor.h"
@@ -91,10 +92,10 @@ static int take_strings(char **v, uint32_t n, const char **p, const char *end)
     return 0;
 }
 
-/* Room for all the pointers: [free] argv NULL env NULL paths notify NULL tail. */
+/* Room for all the pointers: [free] argv NULL env NULL paths notify NULL secrets. */
 static char **pointer_room(const struct wire_plan *head)
 {
-    size_t n = (size_t)head->argc + head->envc + head->pathc + head->notifyc + N_TAIL_STRINGS + 4;
+    size_t n = (size_t)head->argc + head->envc + head->pathc + head->notifyc + head->secretc + 4;
     void *map;
 
     if (n <= SMALL_POINTERS)
@@ -102,6 +103,17 @@ static char **pointer_room(const struct wire_plan *head)
     map =
         mmap(NULL, n * sizeof(char *), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map == MAP_FAILED ? NULL : map;
+}
+
+static int check_secrets(const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->head->secretc; i++) {
+        size_t size = strlen(plan->secrets[i]);
+
+        if (size < MASK_SECRET_MIN || size > MASK_SECRET_MAX)
+            return -EPROTO;
+    }
+    return 0;
 }
 
 static int unpack_strings(struct plan *plan, const char *strings)
@@ -118,10 +130,12 @@ static int unpack_strings(struct plan *plan, const char *strings)
     plan->env = plan->argv + head->argc + 1;
     plan->paths = plan->env + head->envc + 1;
     plan->notify = plan->paths + head->pathc;
+    plan->secrets = plan->notify + head->notifyc + 1;
     if (take_strings(plan->argv, head->argc, &p, end) < 0 ||
         take_strings(plan->env, head->envc, &p, end) < 0 ||
         take_strings(plan->paths, head->pathc, &p, end) < 0 ||
         take_strings(plan->notify, head->notifyc, &p, end) < 0 ||
+        take_strings(plan->secrets, head->secretc, &p, end) < 0 || check_secrets(plan) < 0 ||
         take_strings(tail, N_TAIL_STRINGS, &p, end) < 0 || p != end)
         return -EPROTO;
     plan->cwd = tail[0];
@@ -135,7 +149,8 @@ static int check_head(const struct wire_plan *head, size_t received)
 {
     if (received < sizeof(*head) || head->type != WIRE_PLAN || head->version != WIRE_VERSION)
         return -EPROTO;
-    if (head->n_rlimits > WIRE_RLIMITS_MAX || head->n_pass_fds > WIRE_PASS_FDS_MAX)
+    if (head->n_rlimits > WIRE_RLIMITS_MAX || head->n_pass_fds > WIRE_PASS_FDS_MAX ||
+        head->secretc > MASK_SECRETS_MAX)
         return -EPROTO;
     if (!memchr(head->process_id, '\0', sizeof(head->process_id)))
         return -EPROTO;

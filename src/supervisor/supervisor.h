@@ -28,6 +28,7 @@ struct plan {
     char **argv; /* argv[-1] is free, for "/bin/sh" */
     char **env;
     char **paths;
+    char **secrets;          /* texts to mask in the output */
     char **notify;           /* command for the end; notify[0] is NULL for none */
     const char *cwd;         /* "" stays where the owner is */
     const char *jobs_dir;    /* absolute */
@@ -64,7 +65,8 @@ struct log {
 struct output {
     int fd; /* read end of a pipe, -EBADF once it has ended */
     int stream;
-    int grown; /* the pipe was made larger */
+    int grown;     /* the pipe was made larger */
+    int mask_side; /* of mask.c: which of two states holds */
 };
 
 struct input {
@@ -207,6 +209,14 @@ void log_check(struct supervisor *s);
 void output_drain(struct supervisor *s, struct output *o);
 void output_drain_rest(struct supervisor *s);
 int output_paused(const struct supervisor *s);
+
+/* mask.c: secrets become stars before they reach the log. */
+void mask_prepare(const struct supervisor *s);
+void mask_append(struct supervisor *s, struct output *o, const char *data, size_t size);
+/* What may be the beginning of a secret is none: no more is to come. */
+void mask_flush(struct supervisor *s, struct output *o);
+/* The same for a command line in a buffer of that size. */
+void mask_command(char *command, size_t size);
 
 /* input.c: what clients send to the job's standard input. */
 void input_take(struct supervisor *s,

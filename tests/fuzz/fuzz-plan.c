@@ -57,7 +57,7 @@ static const size_t fields[] = {
     FIELD(after),         FIELD(n_rlimits),     FIELD(n_pass_fds),   FIELD(pass_fds[0]),
     FIELD(pass_fds[1]),   FIELD(pass_fds[2]),   FIELD(pass_fds[63]), FIELD(process_id[0]),
     FIELD(process_id[4]), FIELD(process_id[8]), FIELD(argc),         FIELD(envc),
-    FIELD(pathc),         FIELD(strings_size),  FIELD(notifyc),
+    FIELD(pathc),         FIELD(strings_size),  FIELD(notifyc),      FIELD(secretc),
 };
 
 struct remaining {
@@ -161,6 +161,11 @@ static void check_plan(const struct plan *plan)
     size += strings_size(plan->env, head->envc);
     size += strings_size(plan->paths, head->pathc);
     size += strings_size(plan->notify, head->notifyc);
+    size += strings_size(plan->secrets, head->secretc);
+    require(head->secretc <= MASK_SECRETS_MAX);
+    for (uint32_t i = 0; i < head->secretc; i++)
+        require(strlen(plan->secrets[i]) >= MASK_SECRET_MIN &&
+                strlen(plan->secrets[i]) <= MASK_SECRET_MAX);
     require(size == head->strings_size);
     require(strlen(head->process_id) < sizeof(head->process_id));
     require(head->n_rlimits <= WIRE_RLIMITS_MAX);

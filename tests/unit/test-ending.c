@@ -25,7 +25,7 @@ static int64_t our_clock(void)
 
 static struct supervisor s;
 static struct wire_plan head;
-static int n_term, n_kill, n_list;
+static int n_term, n_kill, n_list, n_masked;
 static size_t n_alive;
 static size_t n_dying; /* of those: by each walk until there are no more */
 
@@ -37,6 +37,12 @@ size_t tree_signal(int signo, int terminate, uint32_t fallbacks)
     n_term += signo == SIGTERM;
     n_kill += signo == SIGKILL;
     return n_alive;
+}
+
+void mask_command(char *text, size_t size)
+{
+    assert_int_equal(size, WIRE_LEFT_COMMAND_MAX);
+    n_masked++;
 }
 
 size_t tree_list(struct wire_left *left, size_t max, size_t *ret_named, uint32_t fallbacks)
@@ -70,7 +76,7 @@ static int setup(void **state)
         s.plan.fds[i] = -1;
     s.deadline_ns = s.grace_end_ns = s.retry_ns = INT64_MAX;
     clock_ns = 1000 * MS;
-    n_term = n_kill = n_list = 0;
+    n_term = n_kill = n_list = n_masked = 0;
     n_alive = 3;
     n_dying = 0;
     return 0;
@@ -122,9 +128,17 @@ static void test_exit_with_leftovers(void **state)
     assert_int_equal(n_kill, 1);
     assert_int_equal(s.n_left, 3);
     assert_int_equal(s.n_left_named, 3);
+    assert_int_equal(n_masked, 0);
     tree_ends();
     check(STATE_DONE, REIN_REASON_EXIT);
     assert_int_equal(s.notes & WIRE_NOTE_LEFT_ALIVE, 0);
+}
+
+static void test_leftovers_of_a_job_with_secrets(void **state)
+{
+    head.secretc = 1;
+    main_ends(STATUS_EXIT(0));
+    assert_int_equal(n_masked, 3);
 }
 
 static void test_exit_with_leftovers_and_a_grace(void **state)
@@ -349,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(test_exit_of_the_last),
         test(test_exit_with_leftovers),
+        test(test_leftovers_of_a_job_with_secrets),
         test(test_exit_with_leftovers_and_a_grace),
         test(test_exit_with_leftovers_that_are_kept),
         test(test_more_leftovers_than_are_named),

@@ -429,6 +429,8 @@ static const struct {
     {OPT_ENV, "=x", "--env: '=x' does not begin with a name", NULL},
     {OPT_ENV, "", "--env: '' does not begin with a name", NULL},
     {OPT_ENV_KEEP, "A=1", "--env-keep: 'A=1' is not a name", "--env NAME=VALUE sets a value"},
+    {OPT_SECRET, "A=1", "--secret: 'A=1' is not a name", "--env NAME=VALUE sets a value"},
+    {OPT_SECRET, "", "--secret: '' does not begin with a name", NULL},
     {OPT_PASS_FD, "2", "--pass-fd: '2' is not a descriptor from 3 to 1023", NULL},
     {OPT_PASS_FD, "1024", "--pass-fd: '1024' is not a descriptor from 3 to 1023", NULL},
     {OPT_PASS_FD, "x", "--pass-fd: 'x' is not a descriptor from 3 to 1023", NULL},

@@ -6,17 +6,20 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "supervisor/mask.c"
 #include "supervisor/output.c"
 
 static struct supervisor s;
 static struct wire_plan head;
 static int write_fds[2];
 static uint64_t appended[2];
+static char texts[2][65536]; /* the beginning of it */
 static int n_waits;
 static void (*during_append)(void);
 
@@ -24,6 +27,8 @@ static void (*during_append)(void);
 
 void log_append(struct supervisor *sup, int stream, const char *data, size_t size)
 {
+    if (appended[stream] + size < sizeof(texts[0]))
+        memcpy(texts[stream] + appended[stream], data, size);
     appended[stream] += size;
     sup->log.state.total += size;
     if (during_append)
@@ -50,6 +55,9 @@ static int setup(void **state)
     s.n_clients = 1;
     s.log.limit = 8 * MIB;
     memset(appended, 0, sizeof(appended));
+    memset(texts, 0, sizeof(texts));
+    memset(&declared, 0, sizeof(declared));
+    memset(streams, 0, sizeof(streams));
     n_waits = 0;
     during_append = NULL;
     for (int i = 0; i < 2; i++) {
@@ -230,6 +238,106 @@ static void test_last_look_waits_for_a_reader(void **state)
 
 #define test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
+/* ---- secrets ------------------------------------------------------------------------------ */
+
+static char *secrets[] = {(char *)(uintptr_t) "secret", (char *)(uintptr_t) "crypt"};
+
+static void set_secrets(void)
+{
+    head.secretc = 2;
+    s.plan.secrets = secrets;
+    mask_prepare(&s);
+}
+
+static void drain_text(int i, const char *text)
+{
+    assert_int_equal(write(write_fds[i], text, strlen(text)), strlen(text));
+    output_drain(&s, &s.outputs[i]);
+}
+
+static void test_secrets_are_masked(void **state)
+{
+    set_secrets();
+    drain_text(0, "a sec");
+    assert_string_equal(texts[0], "a ");
+    drain_text(0, "ret, sec");
+    assert_string_equal(texts[0], "a ******, ");
+    drain_text(0, "ular");
+    assert_string_equal(texts[0], "a ******, secular");
+}
+
+/* Each pipe has a text of its own. */
+static void test_secrets_in_two_pipes(void **state)
+{
+    set_secrets();
+    drain_text(0, "sec");
+    drain_text(1, "ret cry");
+    drain_text(0, "ret");
+    drain_text(1, "pt");
+    assert_string_equal(texts[0], "******");
+    assert_string_equal(texts[1], "ret *****");
+}
+
+static void test_beginning_of_a_secret_at_the_end_of_a_pipe(void **state)
+{
+    set_secrets();
+    drain_text(0, "the sec");
+    write_fds[0] = close_fd(write_fds[0]);
+    output_drain(&s, &s.outputs[0]);
+    assert_string_equal(texts[0], "the sec");
+    output_drain_rest(&s);
+    assert_string_equal(texts[0], "the sec");
+}
+
+static void test_beginning_of_a_secret_at_the_last_look(void **state)
+{
+    set_secrets();
+    drain_text(0, "the sec");
+    assert_int_equal(write(write_fds[0], "re", 2), 2);
+    drain_text(1, "cryp");
+    output_drain_rest(&s);
+    assert_string_equal(texts[0], "the secre");
+    assert_string_equal(texts[1], "cryp");
+}
+
+/* Killed in the middle of a piece: what was held before is still there, or is where it belongs. */
+static void test_state_before_and_after_a_piece(void **state)
+{
+    struct output before;
+
+    set_secrets();
+    drain_text(0, "sec");
+    before = s.outputs[0];
+    drain_text(0, "ular");
+    assert_string_equal(texts[0], "secular");
+    appended[0] = 0;
+    memset(texts[0], 0, sizeof(texts[0]));
+    s.outputs[0] = before;
+    drain_text(0, "ret");
+    output_drain_rest(&s);
+    assert_string_equal(texts[0], "******");
+}
+
+static void test_command_lines(void **state)
+{
+    static const struct {
+        const char *text, *masked;
+    } rows[] = {{"tool --key=secret x", "tool --key=****** x"},
+                {"tool secre", "tool secre"},
+                {"1234567890123456 secre", "1234567890123456 *****"}, /* was cut */
+                {"1234567890123 decrypts", "1234567890123 de******"},
+                {"", ""}};
+
+    set_secrets();
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        char text[23];
+
+        (void)snprintf(text, sizeof(text), "%s", rows[i].text);
+        mask_command(text, sizeof(text));
+        assert_string_equal(text, rows[i].masked);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +351,12 @@ int main(void)
         test(test_last_look_does_not_wait_for_a_writer),
         test(test_last_look_does_not_wait_for_what_is_gone),
         test(test_last_look_waits_for_a_reader),
+        test(test_secrets_are_masked),
+        test(test_secrets_in_two_pipes),
+        test(test_beginning_of_a_secret_at_the_end_of_a_pipe),
+        test(test_beginning_of_a_secret_at_the_last_look),
+        test(test_state_before_and_after_a_piece),
+        test(test_command_lines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

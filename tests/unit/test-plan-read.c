@@ -182,6 +182,42 @@ static int memory_file(const void *bytes, size_t size)
     return fd;
 }
 
+static void test_secrets(void **state)
+{
+    static const char strings[] = "cmd\0arg\0A=1\0/bin/cmd\0four\0/\0/jobs\0{}\0";
+    static const char short_one[] = "cmd\0arg\0A=1\0/bin/cmd\0two\0/\0/jobs\0{}\0";
+
+    head.secretc = 1;
+    head.strings_size = sizeof(strings);
+    assert_int_equal(read_plan(strings, sizeof(strings), &null_fd, 1), 0);
+    assert_string_equal(got.secrets[0], "four");
+    assert_string_equal(got.cwd, "/");
+    head.strings_size = sizeof(short_one);
+    assert_int_equal(read_plan(short_one, sizeof(short_one), &null_fd, 1), -EPROTO);
+}
+
+static void test_too_many_secrets(void **state)
+{
+    static const char before[] = "cmd\0arg\0A=1\0/bin/cmd";
+    static const char behind[] = "/\0/jobs\0{}\0";
+    char strings[1024];
+    size_t n = 0;
+
+    memcpy(strings, before, sizeof(before));
+    n += sizeof(before);
+    for (int i = 0; i <= MASK_SECRETS_MAX; i++, n += sizeof("four"))
+        memcpy(strings + n, "four", sizeof("four"));
+    memcpy(strings + n, behind, sizeof(behind));
+    head.secretc = MASK_SECRETS_MAX + 1;
+    head.strings_size = (uint32_t)(n + sizeof(behind));
+    assert_int_equal(read_plan(strings, head.strings_size, &null_fd, 1), -EPROTO);
+    head.secretc--;
+    head.strings_size -= sizeof("four");
+    n -= sizeof("four");
+    memcpy(strings + n, behind, sizeof(behind));
+    assert_int_equal(read_plan(strings, head.strings_size, &null_fd, 1), 0);
+}
+
 static void test_strings_in_a_memory_file(void **state)
 {
     int fds[2] = {memory_file(PLAIN, sizeof(PLAIN)), null_fd};
@@ -213,6 +249,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_plain),
+        test(test_secrets),
+        test(test_too_many_secrets),
         test(test_nothing),
         test(test_less_than_a_head),
         test(test_heads_that_cannot_be),

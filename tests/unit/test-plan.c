@@ -162,6 +162,33 @@ static void test_everything_at_once(void **state)
     check_same_file(received.pass_fds[1], head->pass_fds[1]);
 }
 
+/* The supervisor gets the values and the real arguments; what others will read has stars. */
+static void test_secrets(void **state)
+{
+    static const char *const env[] = {"A=first", "B=abc", NULL};
+    static const char *const names[] = {"A", "B", "REIN_TEST_SECRET", "A", "NOT_THERE", NULL};
+    struct rein_spec spec = COMMAND("tool", "--key=first", "second");
+
+    spec.env = env;
+    spec.env_profile = REIN_ENV_CLEAN; /* which does not let the last one through */
+    spec.secrets = names;
+    assert_int_equal(setenv("REIN_TEST_SECRET", "second", 1), 0);
+    travel(&spec, NULL);
+    assert_int_equal(unsetenv("REIN_TEST_SECRET"), 0);
+    assert_int_equal(received.head->secretc, 2);
+    assert_string_equal(received.secrets[0], "first");
+    assert_string_equal(received.secrets[1], "second");
+    assert_string_equal(received.argv[1], "--key=first");
+    assert_string_equal(received.argv[2], "second");
+    assert_string_equal(made.argv[1], "--key=*****");
+    assert_string_equal(made.argv[2], "******");
+    assert_non_null(strstr(made.job_json, "[\"tool\", \"--key=*****\", \"******\"]"));
+    assert_string_equal(made.warnings[0], "secret B: it is shorter than 4 bytes, and not masked");
+    assert_string_equal(made.warnings[1],
+                        "secret NOT_THERE: there is no such variable, and not masked");
+    assert_null(made.warnings[2]);
+}
+
 static void test_background(void **state)
 {
     static const char *const notify[] = {"/bin/tell", "", "it is over", NULL};
@@ -459,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         plan_test(test_plain_plan),
         plan_test(test_everything_at_once),
+        plan_test(test_secrets),
         plan_test(test_background),
         plan_test(test_owners),
         plan_test(test_owner_that_is_not_there),

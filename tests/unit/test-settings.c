@@ -118,6 +118,7 @@ static void test_every_option_has_a_variable(void **state)
         {OPT_ENV, "A=1"},
         {OPT_ENV_KEEP, "A"},
         {OPT_ENV_PROFILE, "clean"},
+        {OPT_SECRET, "A"},
         {OPT_SHELL, "1"},
         {OPT_STDIN, "inherit"},
         {OPT_PASS_FD, "5"},

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "base/mask.h"
 #include "job/plan.h"
 #include "job/spec-check.h"
 
@@ -233,6 +234,25 @@ static void test_background(void **state)
     check_refused(spec, "no owner");
 }
 
+static void test_secrets(void **state)
+{
+    const char *names[MASK_SECRETS_MAX + 2] = {NULL};
+    struct rein_spec spec = plain();
+
+    spec.secrets = names;
+    check_taken(spec);
+    for (size_t i = 0; i < MASK_SECRETS_MAX; i++)
+        names[i] = "NAME";
+    check_taken(spec);
+    names[1] = "";
+    check_refused(spec, "''");
+    names[1] = "A=b";
+    check_refused(spec, "'A=b'");
+    names[1] = "A";
+    names[MASK_SECRETS_MAX] = "B";
+    check_refused(spec, "more than 64 secrets");
+}
+
 static void test_sessions(void **state)
 {
     static const char *const wrong[] = {"", ".", "..", ".s", "/", "a/b", "s/"};
@@ -285,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_descriptors_to_pass),
         cmocka_unit_test(test_what_needs_the_background),
         cmocka_unit_test(test_background),
+        cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_commands_for_the_end),
     };
