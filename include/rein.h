@@ -75,7 +75,8 @@ enum rein_env_profile {
     REIN_ENV_AGENT = 0, /* the caller's, plus what keeps programs from prompting, paging, colouring
                            and buffering, where the caller has not set it */
     REIN_ENV_INHERIT,   /* the caller's, unchanged */
-    REIN_ENV_CLEAN      /* a short allow-list of the caller's, plus what `agent` adds */
+    REIN_ENV_CLEAN      /* a short allow-list of the caller's without what looks like a secret, plus
+                           what `agent` adds */
 };
 
 enum rein_stdin_kind {
@@ -114,36 +115,39 @@ enum rein_output_limit_action {
 
 struct rein_spec {
     size_t size;
-    uint32_t flags;             /* REIN_SPEC_* */
-    const char *const *argv;    /* NULL-terminated; argv[0] is looked up in the job's PATH */
-    const char *cwd;            /* NULL: the caller's */
-    const char *name;           /* a label for people, or NULL */
-    int env_profile;            /* enum rein_env_profile */
-    const char *const *env;     /* NULL-terminated "NAME=VALUE", or "NAME" to pass the caller's
-                                   variable on; wins over the profile; may be NULL */
-    int stdin_kind;             /* enum rein_stdin_kind */
-    int stdin_fd;               /* counts only with REIN_STDIN_FD */
-    const char *stdin_path;     /* counts only with REIN_STDIN_FILE */
-    int after;                  /* enum rein_after */
-    int64_t timeout_ns;         /* hard deadline for the whole tree; 0: none */
-    int64_t grace_ns;           /* between SIGTERM and SIGKILL. 0: the default (none for the
-                                   deadline, limits and leftovers; 5 s for a stop) */
-    uint64_t output_limit;      /* bytes of output kept; 0: 64 MiB. At least 4096 */
-    int on_output_limit;        /* enum rein_output_limit_action */
-    const int *pass_fds;        /* descriptors the job inherits at the same numbers (3…1023) */
-    size_t n_pass_fds;          /* at most 64 */
-    uint64_t memory_limit;      /* bytes of address space per process; 0: none */
-    int64_t cpu_time_ns;        /* processor time per process, whole seconds; 0: none */
-    uint64_t procs_limit;       /* processes and threads; 0: none */
-    uint64_t file_size_limit;   /* bytes of the largest file the job may write; 0: none */
-    const char *const *secrets; /* NULL-terminated names of variables, at most 64. The value of
-                                   each, in the job's environment or else in the caller's, becomes
-                                   stars wherever the job writes it, and in its command line as
-                                   results and lists show it: as many as it has bytes, before
-                                   anybody can read them. Bytes that may be the beginning of such a
-                                   value wait for what comes next, or for the end. A value that is
-                                   not there, or has not 4 to 4096 bytes, is a warning in the
-                                   result. May be NULL */
+    uint32_t flags;              /* REIN_SPEC_* */
+    const char *const *argv;     /* NULL-terminated; argv[0] is looked up in the job's PATH */
+    const char *cwd;             /* NULL: the caller's */
+    const char *name;            /* a label for people, or NULL */
+    int env_profile;             /* enum rein_env_profile */
+    const char *const *env;      /* NULL-terminated "NAME=VALUE", or "NAME" to pass the caller's
+                                    variable on; wins over the profile; may be NULL */
+    int stdin_kind;              /* enum rein_stdin_kind */
+    int stdin_fd;                /* counts only with REIN_STDIN_FD */
+    const char *stdin_path;      /* counts only with REIN_STDIN_FILE */
+    int after;                   /* enum rein_after */
+    int64_t timeout_ns;          /* hard deadline for the whole tree; 0: none */
+    int64_t grace_ns;            /* between SIGTERM and SIGKILL. 0: the default (none for the
+                                    deadline, limits and leftovers; 5 s for a stop) */
+    uint64_t output_limit;       /* bytes of output kept; 0: 64 MiB. At least 4096 */
+    int on_output_limit;         /* enum rein_output_limit_action */
+    const int *pass_fds;         /* descriptors the job inherits at the same numbers (3…1023) */
+    size_t n_pass_fds;           /* at most 64 */
+    uint64_t memory_limit;       /* bytes of address space per process; 0: none */
+    int64_t cpu_time_ns;         /* processor time per process, whole seconds; 0: none */
+    uint64_t procs_limit;        /* processes and threads; 0: none */
+    uint64_t file_size_limit;    /* bytes of the largest file the job may write; 0: none */
+    const char *const *env_keep; /* NULL-terminated names of the caller's variables that are passed
+                                   on whatever the profile, also those that look like secrets; `env`
+                                   wins. May be NULL */
+    const char *const *secrets;  /* NULL-terminated names of variables, at most 64. The value of
+                                    each, in the job's environment or else in the caller's, becomes
+                                    stars wherever the job writes it, and in its command line as
+                                    results and lists show it: as many as it has bytes, before
+                                    anybody can read them. Bytes that may be the beginning of such a
+                                    value wait for what comes next, or for the end. A value that is
+                                    not there, or has not 4 to 4096 bytes, is a warning in the
+                                    result. May be NULL */
 
     /* The rest counts for jobs of the background only. */
     pid_t owner_pid;           /* the process whose end ends the job; 0: the caller. Not with

@@ -44,6 +44,7 @@ struct rein_spec job_spec_make(const struct settings *s, const char *const *argv
         .cpu_time_ns = s->cpu_time_ns,
         .procs_limit = s->procs,
         .file_size_limit = s->file_size,
+        .env_keep = (const char *const *)s->env_keep,
         .secrets = (const char *const *)s->secrets,
     };
 

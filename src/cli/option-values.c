@@ -237,6 +237,7 @@ int options_set(struct settings *s,
 void settings_done(struct settings *s)
 {
     s->env = strv_free(s->env);
+    s->env_keep = strv_free(s->env_keep);
     s->secrets = strv_free(s->secrets);
     free(s->repeated);
     s->repeated = NULL;

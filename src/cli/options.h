@@ -207,7 +207,8 @@ struct settings {
     bool split, shell, list, help, detach, all, follow, any, eof, line;
     const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal,
         *prelude;
-    char **env; /* of -e and --env-keep, in the order given */
+    char **env; /* of -e, in the order given */
+    char **env_keep;
     char **secrets;
     int pass_fds[PASS_FDS_MAX];
     size_t n_pass_fds;

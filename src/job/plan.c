@@ -145,7 +145,7 @@ static int make_strings(rein *r,
     auto_strv char **env = NULL;
     auto_strv char **secrets = NULL;
     auto_buf struct buf b = {0};
-    int err = spec_environment(spec, &env, reterr);
+    int err = spec_environment_warn(spec, &env, &plan->warnings, reterr);
 
     if (err < 0)
         return err;

@@ -1,9 +1,12 @@
 /*
  * Secrets: texts that must not be shown. What the caller declares as one is masked, everywhere that
- * it would be written; the masking of a job's output is the supervisor's work (base/mask.h).
+ * it would be written; the masking of a job's output is the supervisor's work (base/mask.h). What
+ * only looks like one is kept from jobs, where the environment's profile says so.
  */
 #ifndef REIN_JOB_SECRETS_H
 #define REIN_JOB_SECRETS_H
+
+#include <stdbool.h>
 
 #include "base/mask.h"
 #include "rein.h"
@@ -19,5 +22,17 @@ int secrets_resolve(const struct rein_spec *spec,
                     const char *const *env,
                     char ***ret_values,
                     char ***warnings);
+
+/* ---- what looks like one (secret-table.c) -------------------------------------------------- */
+
+bool secret_name(const char *name);
+bool secret_value(const char *value);
+
+/* NAME=VALUE, judged by both; an empty value is none. NAME alone is judged by itself. */
+bool secret_entry(const char *entry);
+
+/* An entry as it may be shown: NAME=*** for a secret. The caller's; NULL when there is no memory.
+ */
+char *secret_shown(const char *entry);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/mask.h"
+#include "base/strv.h"
 #include "plan.h"
 
 #define bad(reterr, ...) rein_fail(reterr, -EINVAL, "bad_request", "spec", __VA_ARGS__)
@@ -119,15 +120,23 @@ static int check_background(const struct rein_spec *spec, struct rein_error **re
     return spec->session ? check_session(spec->session, reterr) : 0;
 }
 
-static int check_secrets(const struct rein_spec *spec, struct rein_error **reterr)
+static int check_names(const char *const *names, struct rein_error **reterr)
 {
-    for (size_t i = 0; spec->secrets && spec->secrets[i]; i++) {
-        if (!spec->secrets[i][0] || strchr(spec->secrets[i], '='))
-            return bad(reterr, "'%.100s' is no name of a secret", spec->secrets[i]);
-        if (i == MASK_SECRETS_MAX)
-            return bad(reterr, "more than %d secrets", MASK_SECRETS_MAX);
-    }
+    for (; names && *names; names++)
+        if (!**names || strchr(*names, '='))
+            return bad(reterr, "'%.100s' is no name of a variable", *names);
     return 0;
+}
+
+static int check_variables(const struct rein_spec *spec, struct rein_error **reterr)
+{
+    int r = check_names(spec->env_keep, reterr);
+
+    if (r == 0)
+        r = check_names(spec->secrets, reterr);
+    if (r == 0 && strv_length(spec->secrets) > MASK_SECRETS_MAX)
+        r = bad(reterr, "more than %d secrets", MASK_SECRETS_MAX);
+    return r;
 }
 
 int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
@@ -146,6 +155,6 @@ int spec_check(const struct rein_spec *spec, struct rein_error **reterr)
     if (r == 0)
         r = check_background(spec, reterr);
     if (r == 0)
-        r = check_secrets(spec, reterr);
+        r = check_variables(spec, reterr);
     return r;
 }

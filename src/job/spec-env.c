@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/strv.h"
+#include "secrets.h"
 
 /* What the agent profile sets where the caller does not: no waiting for a person, no pager, no
  * colour, no buffering. */
@@ -129,8 +130,46 @@ static int is_clean(const char *entry)
     return 0;
 }
 
-static int start_from_caller(struct env *e, int profile)
+static int is_kept(const char *entry, const char *const *keep)
 {
+    for (; keep && *keep; keep++)
+        if (has_name(entry, *keep, strlen(*keep)))
+            return 1;
+    return 0;
+}
+
+static int warn_of_secret(const char *entry, char ***warnings)
+{
+    char *text = NULL;
+
+    if (!warnings)
+        return 0;
+    if (asprintf(&text, "%.*s looks like a secret and was left out; --env-keep passes it on",
+                 (int)strcspn(entry, "="), entry) < 0)
+        return -ENOMEM;
+    return strv_add_take(warnings, text);
+}
+
+int env_filter_secrets(char **env, const char *const *keep, char ***warnings)
+{
+    size_t n = 0;
+    int r = 0;
+
+    for (char **entry = env; *entry; entry++) {
+        if (is_kept(*entry, keep) || !secret_entry(*entry)) {
+            env[n++] = *entry;
+            continue;
+        }
+        r = r < 0 ? r : warn_of_secret(*entry, warnings);
+        free(*entry);
+    }
+    env[n] = NULL;
+    return r;
+}
+
+static int start_from_caller(struct env *e, const struct rein_spec *spec, char ***warnings)
+{
+    int is_short = spec->env_profile == REIN_ENV_CLEAN;
     int r = env_add_take(e, strdup("")); /* makes an empty vector, not NULL */
 
     if (r == 0) {
@@ -138,8 +177,12 @@ static int start_from_caller(struct env *e, int profile)
         e->v[e->n = 0] = NULL;
     }
     for (size_t i = 0; r == 0 && environ && environ[i]; i++)
-        if (profile != REIN_ENV_CLEAN || is_clean(environ[i]))
+        if (!is_short || is_clean(environ[i]) || is_kept(environ[i], spec->env_keep))
             r = env_add_take(e, strdup(environ[i]));
+    if (r == 0 && is_short) {
+        r = env_filter_secrets(e->v, spec->env_keep, warnings);
+        e->n = strv_length((const char *const *)e->v);
+    }
     return r;
 }
 
@@ -197,8 +240,16 @@ static int add_agent(struct env *e)
 
 int spec_environment(const struct rein_spec *spec, char ***ret_env, struct rein_error **reterr)
 {
+    return spec_environment_warn(spec, ret_env, NULL, reterr);
+}
+
+int spec_environment_warn(const struct rein_spec *spec,
+                          char ***ret_env,
+                          char ***warnings,
+                          struct rein_error **reterr)
+{
     auto_(env_done) struct env e = {0};
-    int r = start_from_caller(&e, spec->env_profile);
+    int r = start_from_caller(&e, spec, warnings);
 
     if (r < 0)
         return rein_oom(reterr);

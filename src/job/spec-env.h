@@ -10,6 +10,16 @@
  * entry without a name. */
 int spec_environment(const struct rein_spec *spec, char ***ret_env, struct rein_error **reterr);
 
+/* The same, and a line in *warnings for each variable that the filter of secrets took out. */
+int spec_environment_warn(const struct rein_spec *spec,
+                          char ***ret_env,
+                          char ***warnings,
+                          struct rein_error **reterr);
+
+/* Takes what looks like a secret out of a vector, but for the names in keep (which may be NULL),
+ * and adds a line to *warnings for each (warnings may be NULL). 0 or -ENOMEM. */
+int env_filter_secrets(char **env, const char *const *keep, char ***warnings);
+
 /* The value of a name in a vector of NAME=VALUE, or NULL. */
 const char *env_get(const char *const *env, const char *name);
 

@@ -106,8 +106,31 @@ class Profiles(EnvironmentTest):
                 self.assertNotIn('OTHER', env)
 
     def test_I1_clean_hides_secrets_from_the_job(self):
-        o = self.sh('env', '--env-profile', 'clean', extra_env={'API_KEY': 'sk-test'})
-        self.assertNotIn('sk-test', self.assert_ended(o, 'exit', 0)['output'])
+        script = 'env; echo ----; tr "\\0" "\\n" </proc/$PPID/environ'
+        for profile, there in ('clean', False), ('inherit', True):
+            with self.subTest(profile=profile):
+                o = self.rein('run', '--env-profile', profile, '--', 'sh', '-c', script,
+                              extra_env={'API_KEY': 'sk-test'})
+                env, line, _ = o.text.partition('----\n')
+                self.assertTrue(line, str(o))
+                self.assertEqual('sk-test' in env, there, env)
+
+    def test_I1_clean_looks_at_values_and_tells(self):
+        shaped = {'LC_ODD': 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'}
+        o = self.sh('env', '--env-profile', 'clean', extra_env=shaped)
+        r = self.assert_ended(o, 'exit', 0)
+        self.assertNotIn('LC_ODD', r['output'])
+        self.assertEqual(r['warnings'], [
+            'LC_ODD looks like a secret and was left out; --env-keep passes it on'])
+        o = self.sh('env', '--env-profile', 'clean', '--env-keep', 'LC_ODD', extra_env=shaped)
+        r = self.assert_ended(o, 'exit', 0)
+        self.assertIn(shaped['LC_ODD'], r['output'])
+        self.assertEqual(r['warnings'], [])
+
+    def test_what_is_set_wins_over_what_is_kept(self):
+        for options in (['-e', 'A=set', '--env-keep', 'A'], ['--env-keep', 'A', '-e', 'A=set']):
+            env = self.job_env('--env-profile', 'clean', *options, extra_env={'A': 'own'})
+            self.assertEqual(env['A'], 'set', options)
 
     def test_code_has_the_same(self):
         script = 'import os, json; print(json.dumps(dict(os.environ)))'

@@ -340,9 +340,14 @@ static void test_repeatable_ones_add_up(void **state)
     set_ok(&s, OPT_ENV_KEEP, "B");
     set_ok(&s, OPT_ENV, "A=2=3");
     set_ok(&s, OPT_ENV, "C");
-    assert_int_equal(strv_length((const char *const *)s.env), 4);
-    assert_string_equal(s.env[1], "B");
-    assert_string_equal(s.env[2], "A=2=3");
+    set_ok(&s, OPT_SECRET, "D");
+    set_ok(&s, OPT_SECRET, "E");
+    assert_int_equal(strv_length((const char *const *)s.env), 3);
+    assert_string_equal(s.env[1], "A=2=3");
+    assert_int_equal(strv_length((const char *const *)s.env_keep), 1);
+    assert_string_equal(s.env_keep[0], "B");
+    assert_int_equal(strv_length((const char *const *)s.secrets), 2);
+    assert_string_equal(s.secrets[1], "E");
     set_ok(&s, OPT_PASS_FD, "3");
     set_ok(&s, OPT_PASS_FD, "1023");
     assert_int_equal(s.n_pass_fds, 2);

@@ -248,8 +248,13 @@ static void test_secrets(void **state)
     check_refused(spec, "''");
     names[1] = "A=b";
     check_refused(spec, "'A=b'");
+    spec.secrets = NULL;
+    spec.env_keep = names;
+    check_refused(spec, "'A=b'");
     names[1] = "A";
     names[MASK_SECRETS_MAX] = "B";
+    check_taken(spec); /* names of those to keep may be many */
+    spec.secrets = names;
     check_refused(spec, "more than 64 secrets");
 }
 

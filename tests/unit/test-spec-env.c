@@ -36,6 +36,7 @@ static const char *const agent_additions[] = {
 };
 
 static char **saved_environ;
+static const char *const *keep; /* of the spec, for build() */
 
 static int setup(void **state)
 {
@@ -46,6 +47,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     environ = saved_environ;
+    keep = NULL;
     return 0;
 }
 
@@ -64,7 +66,8 @@ static void set_caller(const char *const *entries)
 
 static char **build(int profile, const char *const *env)
 {
-    struct rein_spec spec = {.size = sizeof(spec), .env_profile = profile, .env = env};
+    struct rein_spec spec = {
+        .size = sizeof(spec), .env_profile = profile, .env = env, .env_keep = keep};
     char **result = NULL;
 
     assert_int_equal(spec_environment(&spec, &result, NULL), 0);
@@ -187,6 +190,49 @@ static void test_clean_is_a_short_list(void **state)
     assert_null(get(env, "PYTHONPATH"));
 }
 
+/* The list is of names; what is in some of them is a secret all the same. */
+static void test_clean_has_no_secrets(void **state)
+{
+    CALLER("LC_TOKEN=abc", "LC_TIME=sk-0123456789abcdefghijkl", "LANG=C", "HOME=/h");
+    struct rein_spec spec = {.size = sizeof(spec), .env_profile = REIN_ENV_CLEAN};
+    auto_strv char **warnings = NULL;
+    auto_strv char **env = NULL;
+    auto_strv char **others = build(REIN_ENV_AGENT, NULL);
+
+    assert_int_equal(spec_environment_warn(&spec, &env, &warnings, NULL), 0);
+    assert_null(get(env, "LC_TOKEN"));
+    assert_null(get(env, "LC_TIME"));
+    assert_string_equal(get(env, "LANG"), "C");
+    assert_string_equal(get(env, "HOME"), "/h");
+    assert_int_equal(strv_length((const char *const *)warnings), 2);
+    assert_string_equal(warnings[0],
+                        "LC_TOKEN looks like a secret and was left out; --env-keep passes it on");
+    assert_string_equal(get(others, "LC_TOKEN"), "abc"); /* the other profiles do not look */
+}
+
+static void test_what_is_kept(void **state)
+{
+    CALLER("A=1", "AB=2", "API_KEY=sk-test", "LC_TOKEN=abc", "TERM=t");
+    keep = ENV("A", "API_KEY", "LC_TOKEN", "NOT_THERE", "TERM");
+    auto_strv char **env = build(REIN_ENV_CLEAN, ENV("TERM=spec"));
+
+    assert_string_equal(get(env, "A"), "1");
+    assert_null(get(env, "AB"));
+    assert_string_equal(get(env, "API_KEY"), "sk-test");
+    assert_string_equal(get(env, "LC_TOKEN"), "abc");
+    assert_null(get(env, "NOT_THERE"));
+    assert_string_equal(get(env, "TERM"), "spec"); /* what the spec sets wins */
+}
+
+static void test_what_the_spec_sets_may_be_a_secret(void **state)
+{
+    CALLER("API_KEY=sk-test");
+    auto_strv char **env = build(REIN_ENV_CLEAN, ENV("A_TOKEN=abc", "API_KEY"));
+
+    assert_string_equal(get(env, "A_TOKEN"), "abc");
+    assert_string_equal(get(env, "API_KEY"), "sk-test");
+}
+
 static void test_entries_of_the_spec_win(void **state)
 {
     CALLER("A=caller", "PAGER=less", "PATH=/p");
@@ -275,6 +321,9 @@ int main(void)
         test(test_agent_and_the_locale),
         test(test_agent_makes_up_home_and_path),
         test(test_clean_is_a_short_list),
+        test(test_clean_has_no_secrets),
+        test(test_what_is_kept),
+        test(test_what_the_spec_sets_may_be_a_secret),
         test(test_entries_of_the_spec_win),
         test(test_empty_entry_wins_over_the_profile),
         test(test_name_alone_passes_the_callers_on),
