@@ -24,7 +24,7 @@ int record_reserve(int dir_fd);
  * wait for the disk: a machine that crashes loses its running jobs anyway. */
 int record_write(int dir_fd, const struct wire_exit *end, const struct wire_left *left, pid_t pid);
 
-/* The word of INTERFACE for a reason; "running" for REIN_REASON_NONE. */
+/* The word for a reason, as results have it; "running" for REIN_REASON_NONE. */
 const char *record_reason_name(int reason);
 
 /* The reason of a word; -EINVAL when there is none. */

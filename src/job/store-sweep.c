@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -151,6 +152,18 @@ static int empty(int dir_fd)
     return r;
 }
 
+/* Leaves the record to whoever waits for the job's end. */
+static void keep_record(int jobs_fd, int dir_fd, const char *id)
+{
+    char note[64], kept[80];
+
+    (void)snprintf(note, sizeof(note), "../" STORE_OPEN_ENDS "/%s", id);
+    if (faccessat(jobs_fd, note, F_OK, 0) < 0)
+        return;
+    (void)snprintf(kept, sizeof(kept), "%s" STORE_END_SUFFIX, note);
+    (void)renameat(dir_fd, RECORD_NAME, jobs_fd, kept);
+}
+
 int store_remove(int jobs_fd, const char *id)
 {
     auto_close int dir_fd = openat(jobs_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -159,6 +172,7 @@ int store_remove(int jobs_fd, const char *id)
 
     if (dir_fd < 0 || (lock_fd < 0 && lock_fd != -ENOENT))
         return lock_fd;
+    keep_record(jobs_fd, dir_fd, id);
     r = empty(dir_fd);
     if (r == 0)
         (void)unlinkat(jobs_fd, id, AT_REMOVEDIR); /* stays while somebody keeps something in it */

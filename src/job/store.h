@@ -22,6 +22,11 @@
 #define STORE_JOBS_MAX 200
 #define STORE_BYTES_MAX (UINT64_C(1) << 30)
 
+/* Notes about jobs whose ends somebody waits for, below the state directory, and what the record of
+ * one that is forgotten is called there. */
+#define STORE_OPEN_ENDS "audit/open"
+#define STORE_END_SUFFIX ".end"
+
 struct rein_job;
 
 /* ---- store-read.c ------------------------------------------------------------------------- */

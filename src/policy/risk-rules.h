@@ -70,6 +70,7 @@ bool opens_host(const struct judged *j);
 bool enters_host(const struct judged *j);
 bool flushes_firewall(const struct judged *j);
 bool edits_crontab(const struct judged *j);
+bool answers_itself(const struct judged *j);
 bool wipes_history(const struct judged *j);
 bool switches_service(const struct judged *j);
 bool cleans_work_tree(const struct judged *j);

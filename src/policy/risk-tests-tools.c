@@ -265,6 +265,12 @@ bool edits_crontab(const struct judged *j)
     return !has_option(j, 'l', NULL);
 }
 
+/* rein's own verbs by which people let calls go ahead. */
+bool answers_itself(const struct judged *j)
+{
+    return any_word_is(j, "approve") || (any_word_is(j, "policy") && any_word_is(j, "trust"));
+}
+
 bool wipes_history(const struct judged *j)
 {
     if (program_is(j, "history"))

@@ -84,8 +84,10 @@ class Install(unittest.TestCase):
 
     def test_little_is_needed_at_run_time(self):
         self.assertEqual(self.needed(self.program), {'libc.so.6'})
-        self.assertEqual(self.needed(self.library), {'libc.so.6', 'libjansson.so.4', 'libmd.so.0',
-                                                     'libpcre2-8.so.0'})
+        self.assertEqual(self.needed(self.library),
+                         {'libc.so.6', 'libinih.so.1', 'libjansson.so.4', 'libmd.so.0',
+                          'libpcre2-8.so.0'})
+
 
     def test_no_path_of_the_build_is_left(self):
         for path in (self.library, self.program):
