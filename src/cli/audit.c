@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "job/context.h"
 #include "jobs.h"
+#include "policy/audit-ends.h"
 #include "policy/audit.h"
 #include "print.h"
 #include "tools/result-json.h"
@@ -33,11 +34,17 @@ static const struct {
     {"time", 0, "", ""},
     {"decision", 1, "  ", ""},
     {"event", 1, "  ", ""},
-    {"tool", 2, "  ", ""},
-    {"process_id", 2, "  ", ""},
-    {"command", 3, "  ", ""},
-    {"exit_code", 4, "  exit ", ""},
-    {"reason", 5, "  (", ")"},
+    {"by", 2, ":", ""},
+    {"tool", 3, "  ", ""},
+    {"error_code", 4, "  ", ""},
+    {"risk", 5, "  ", ""},
+    {"process_id", 6, "  ", ""},
+    {"command", 7, "  ", ""},
+    {"script", 7, "  ", ""},
+    {"file", 7, "  ", ""},
+    {"code", 7, "  ", ""},
+    {"exit_code", 8, "  exit ", ""},
+    {"reason", 9, "  (", ")"},
 };
 
 static void add_value(struct buf *b, const json_t *value)
@@ -154,6 +161,14 @@ static int verify(const struct settings *s, const char *state_dir, struct rein_e
 
 /* ---- verb --------------------------------------------------------------------------------- */
 
+/* Jobs of the background that have ended are in the trail when somebody reads it. */
+static void write_ends(const char *state_dir)
+{
+    struct gate gate = {.state_dir = state_dir, .settings = gate_settings_default()};
+
+    (void)audit_ends_collect(&gate); /* what fails is left for the next one */
+}
+
 int verb_audit(struct call *call, struct rein_error **reterr)
 {
     const char *what = operand_at(call, 0);
@@ -166,6 +181,7 @@ int verb_audit(struct call *call, struct rein_error **reterr)
     context = rein_open(NULL, reterr);
     if (!context)
         return -EINVAL;
+    write_ends(context_state_dir(context));
     r = what ? verify(&call->settings, context_state_dir(context), reterr)
              : show(&call->settings, context_state_dir(context), reterr);
     context = rein_free(context);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "policy/policy-file.h"
 #include "settings.h"
 
 /* One file while it is read. */
@@ -56,10 +57,12 @@ static int apply_key(struct reading *r, const char *section, const char *key, co
     const struct option *o = option_find(key, strlen(key), ~0u);
     const char *kept;
 
+    if (strcmp(section, RULES_SECTION) == 0)
+        return 0; /* the gate's, who reads them by itself */
     if (section[0] != '\0')
         return rein_fail_hint(r->reterr, -EINVAL, "bad_request", "config",
-                              "keys stand outside of sections", "%s:%d: no such section [%s]",
-                              r->path, r->line, section);
+                              "keys stand before the only section, [" RULES_SECTION "]",
+                              "%s:%d: no such section [%s]", r->path, r->line, section);
     if (!o || (o->flags & OPTION_PER_CALL))
         return refuse_key(r, key);
     if (!(o->verbs & r->verb))

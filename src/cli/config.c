@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/config-path.h"
 #include "base/error.h"
 #include "print.h"
 #include "settings.h"
@@ -118,7 +119,7 @@ static json_t *show_object(const struct settings *s)
 int verb_config(struct call *call, struct rein_error **reterr)
 {
     static const struct command_line no_line = {0};
-    struct settings_sources from = {.system_file = SETTINGS_SYSTEM_FILE,
+    struct settings_sources from = {.system_file = CONFIG_SYSTEM_FILE,
                                     .user_file = call->user_file,
                                     .variables = (const char *const *)environ,
                                     .line = &no_line};

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "deliver.h"
 #include "exit-status.h"
+#include "gate.h"
 #include "job-spec.h"
 #include "signals.h"
 
@@ -32,10 +33,32 @@ static int start(rein *r,
                       : rein_start(r, spec, ret, reterr);
 }
 
+/* Starts what may be started, and sees it through. */
+static int start_and_deliver(rein *r,
+                             const struct settings *s,
+                             const struct execution *what,
+                             const struct rein_spec *spec,
+                             struct rein_error **reterr)
+{
+    auto_(job_gate_done) struct job_gate gate = {0};
+    rein_job *job = NULL;
+    int status = gate_own_job(&gate, r, what->code ? "code" : "run", s, spec, what->code, reterr);
+
+    if (status < 0)
+        return status;
+    signals_hold();
+    status = start(r, what, spec, &job, reterr);
+    if (status == 0)
+        status = deliver(job, s, reterr);
+    if (job)
+        gate_note_own_end(&gate, job);
+    job = rein_job_free(job);
+    return status;
+}
+
 int execute(const struct settings *s, const struct execution *what, struct rein_error **reterr)
 {
     struct rein_spec spec = job_spec_make(s, what->argv);
-    rein_job *job = NULL;
     rein *r;
     int status;
 
@@ -47,11 +70,7 @@ int execute(const struct settings *s, const struct execution *what, struct rein_
         return -ENOMEM;
     if (delivery_passes_on(s))
         spec.flags |= REIN_SPEC_PACED;
-    signals_hold();
-    status = start(r, what, &spec, &job, reterr);
-    if (status == 0)
-        status = deliver(job, s, reterr);
-    job = rein_job_free(job);
+    status = start_and_deliver(r, s, what, &spec, reterr);
     r = rein_free(r);
     return status;
 }

@@ -25,6 +25,7 @@ static const char *const group_titles[GROUP_MAX] = {
     [GROUP_INPUT] = "Input",
     [GROUP_OUTPUT] = "Output",
     [GROUP_LIMITS] = "Limits",
+    [GROUP_GATE] = "Gate",
     [GROUP_OTHER] = "Other",
     [GROUP_LATER] = NULL,
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/config-path.h"
 #include "base/error.h"
 #include "base/io-util.h"
 #include "base/macro.h"
@@ -51,9 +52,9 @@ static int tell_failure(const struct rein_error *error, bool json, bool starts_j
 
 static int read_settings(struct call *call, struct rein_error **reterr)
 {
-    struct settings_sources from = {.system_file = SETTINGS_SYSTEM_FILE, .line = &call->line};
+    struct settings_sources from = {.system_file = CONFIG_SYSTEM_FILE, .line = &call->line};
 
-    call->user_file = settings_user_file();
+    call->user_file = config_user_file();
     from.user_file = call->user_file;
     from.variables = (const char *const *)environ;
     return settings_load(&from, call->verb->bit, &call->settings, reterr);

@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "policy/gate.h"
 #include "text/text.h"
 
 #define FOREGROUND_VERBS (VERB_RUN | VERB_CODE)
 #define JOB_VERBS (FOREGROUND_VERBS | VERB_START)
 #define STORE_VERBS (VERB_PS | VERB_OUTPUT | VERB_WAIT | VERB_STOP | VERB_SEND | VERB_RM | VERB_GC)
 #define OTHER_VERBS (VERB_TOOL | VERB_AUDIT | VERB_CONFIG)
-#define ALL_VERBS (JOB_VERBS | STORE_VERBS | OTHER_VERBS | VERB_COMPLETION | VERB_HELP)
+#define GATED_VERBS (JOB_VERBS | VERB_TOOL)
+#define POLICY_VERBS (VERB_APPROVALS | VERB_APPROVE | VERB_DENY | VERB_POLICY)
+#define ALL_VERBS                                                                                  \
+    (JOB_VERBS | STORE_VERBS | POLICY_VERBS | OTHER_VERBS | VERB_COMPLETION | VERB_HELP)
 #define FIELD(name) offsetof(struct settings, name)
 
 static const struct choice after_choices[] = {
@@ -24,6 +28,15 @@ static const struct choice render_choices[] = {
     {"clean", TEXT_CLEAN}, {"plain", TEXT_PLAIN}, {"raw", TEXT_RAW}, {NULL, 0}};
 static const struct choice encoding_choices[] = {
     {"auto", TEXT_ENC_AUTO}, {"utf-8", TEXT_ENC_UTF8}, {"gbk", TEXT_ENC_GBK}, {NULL, 0}};
+static const struct choice approve_choices[] = {
+    {"ask", GATE_MODE_ASK}, {"auto", GATE_MODE_AUTO}, {"never", GATE_MODE_NEVER}, {NULL, 0}};
+static const struct choice risk_choices[] = {{"low", RISK_LOW},
+                                             {"medium", RISK_MEDIUM},
+                                             {"high", RISK_HIGH},
+                                             {"critical", RISK_CRITICAL},
+                                             {NULL, 0}};
+static const struct choice audit_choices[] = {
+    {"on", GATE_AUDIT_ON}, {"required", GATE_AUDIT_REQUIRED}, {"off", GATE_AUDIT_OFF}, {NULL, 0}};
 
 const struct option option_table[OPTION_MAX] = {
     /* ---- time and end */
@@ -58,7 +71,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_SHELL] = {.name = "shell",
                    .kind = KIND_FLAG,
                    .group = GROUP_WHAT,
-                   .verbs = VERB_RUN | VERB_START,
+                   .verbs = VERB_RUN | VERB_START | VERB_POLICY,
                    .offset = FIELD(shell),
                    .unset = "no",
                    .help = "COMMAND is one string, a script for `bash -c`"},
@@ -91,7 +104,7 @@ const struct option option_table[OPTION_MAX] = {
                  .short_name = 'C',
                  .kind = KIND_STRING,
                  .group = GROUP_WHAT,
-                 .verbs = JOB_VERBS,
+                 .verbs = JOB_VERBS | VERB_POLICY,
                  .offset = FIELD(cwd),
                  .arg = "DIR",
                  .unset = "the caller's",
@@ -281,7 +294,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_ENV_KEEP] = {.name = "env-keep",
                       .kind = KIND_VARIABLE,
                       .group = GROUP_ENVIRONMENT,
-                      .verbs = JOB_VERBS,
+                      .verbs = GATED_VERBS,
                       .offset = FIELD(env_keep),
                       .arg = "NAME",
                       .unset = "none",
@@ -289,7 +302,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_ENV_PROFILE] = {.name = "env-profile",
                          .kind = KIND_CHOICE,
                          .group = GROUP_ENVIRONMENT,
-                         .verbs = JOB_VERBS,
+                         .verbs = GATED_VERBS,
                          .offset = FIELD(env_profile),
                          .arg = "agent|inherit|clean",
                          .unset = "agent",
@@ -300,7 +313,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_SECRET] = {.name = "secret",
                     .kind = KIND_VARIABLE,
                     .group = GROUP_ENVIRONMENT,
-                    .verbs = JOB_VERBS,
+                    .verbs = GATED_VERBS,
                     .offset = FIELD(secrets),
                     .arg = "NAME",
                     .unset = "none",
@@ -382,7 +395,7 @@ const struct option option_table[OPTION_MAX] = {
     [OPT_JSON] = {.name = "json",
                   .kind = KIND_FORMAT,
                   .group = GROUP_OUTPUT,
-                  .verbs = JOB_VERBS | STORE_VERBS | OTHER_VERBS,
+                  .verbs = JOB_VERBS | STORE_VERBS | POLICY_VERBS | OTHER_VERBS,
                   .format = FORMAT_JSON,
                   .offset = FIELD(format),
                   .unset = "no",
@@ -429,6 +442,90 @@ const struct option option_table[OPTION_MAX] = {
                        .arg = "SIZE",
                        .unset = "none",
                        .help = "the largest file that may be written"},
+
+    /* ---- the gate */
+    [OPT_GATE] = {.name = "gate",
+                  .kind = KIND_FLAG,
+                  .group = GROUP_GATE,
+                  .verbs = JOB_VERBS,
+                  .offset = FIELD(gate),
+                  .unset = "no",
+                  .help = "judge the command as a tool's call is judged"},
+    [OPT_APPROVE] = {.name = "approve",
+                     .kind = KIND_CHOICE,
+                     .group = GROUP_GATE,
+                     .verbs = GATED_VERBS | VERB_POLICY,
+                     .offset = FIELD(approve),
+                     .arg = "ask|auto|never",
+                     .unset = "ask",
+                     .help = "who answers when an approval is needed",
+                     .choices = approve_choices},
+    [OPT_YES] = {.name = "yes",
+                 .kind = KIND_FLAG,
+                 .group = GROUP_GATE,
+                 .verbs = GATED_VERBS,
+                 .offset = FIELD(yes),
+                 .unset = "no",
+                 .help = "the same as --approve auto"},
+    [OPT_ASK_LEVEL] = {.name = "ask-level",
+                       .kind = KIND_CHOICE,
+                       .group = GROUP_GATE,
+                       .verbs = GATED_VERBS | VERB_POLICY,
+                       .offset = FIELD(ask_level),
+                       .arg = "low|medium|high|critical",
+                       .unset = "critical; code: never",
+                       .help = "the risk from which on an approval is needed",
+                       .choices = risk_choices},
+    [OPT_ALLOW_DANGEROUS] = {.name = "allow-dangerous",
+                             .kind = KIND_FLAG,
+                             .group = GROUP_GATE,
+                             .verbs = JOB_VERBS | VERB_POLICY,
+                             .offset = FIELD(allow_dangerous),
+                             .unset = "no",
+                             .help = "do not refuse a command that is dangerous"},
+    [OPT_AUDIT] = {.name = "audit",
+                   .kind = KIND_CHOICE,
+                   .group = GROUP_GATE,
+                   .verbs = GATED_VERBS,
+                   .offset = FIELD(audit),
+                   .arg = "on|required|off",
+                   .unset = "on",
+                   .help = "the audit trail; required: refuse what cannot be written down",
+                   .choices = audit_choices},
+    [OPT_ALWAYS] = {.name = "always",
+                    .kind = KIND_FLAG,
+                    .group = GROUP_WHAT,
+                    .verbs = VERB_APPROVE,
+                    .flags = OPTION_PER_CALL,
+                    .offset = FIELD(always),
+                    .unset = "no",
+                    .help = "for exactly this request from now on, and store that"},
+    [OPT_FOR_SESSION] = {.name = "for-session",
+                         .kind = KIND_FLAG,
+                         .group = GROUP_WHAT,
+                         .verbs = VERB_APPROVE,
+                         .flags = OPTION_PER_CALL,
+                         .offset = FIELD(for_session),
+                         .unset = "no",
+                         .help = "for exactly this request in the session that made it"},
+    [OPT_REASON] = {.name = "reason",
+                    .kind = KIND_STRING,
+                    .group = GROUP_WHAT,
+                    .verbs = VERB_DENY,
+                    .flags = OPTION_PER_CALL,
+                    .offset = FIELD(reason),
+                    .arg = "TEXT",
+                    .unset = "User denied",
+                    .help = "what the call is told"},
+    [OPT_TOOL] = {.name = "tool",
+                  .kind = KIND_STRING,
+                  .group = GROUP_WHAT,
+                  .verbs = VERB_POLICY,
+                  .flags = OPTION_PER_CALL,
+                  .offset = FIELD(tool),
+                  .arg = "NAME",
+                  .unset = "execute_command",
+                  .help = "the tool whose rules count"},
 
     /* ---- other */
     [OPT_HELP] = {.name = "help",
@@ -488,17 +585,6 @@ const struct option option_table[OPTION_MAX] = {
                          .verbs = FOREGROUND_VERBS,
                          .flags = OPTION_PER_CALL,
                          .arg = "PID"},
-    [OPT_GATE] = {.name = "gate", .kind = KIND_LATER, .group = GROUP_LATER, .verbs = JOB_VERBS},
-    [OPT_APPROVE] = {.name = "approve",
-                     .kind = KIND_LATER,
-                     .group = GROUP_LATER,
-                     .verbs = JOB_VERBS,
-                     .arg = "ask|auto|never"},
-    [OPT_YES] = {.name = "yes", .kind = KIND_LATER, .group = GROUP_LATER, .verbs = JOB_VERBS},
-    [OPT_ALLOW_DANGEROUS] = {.name = "allow-dangerous",
-                             .kind = KIND_LATER,
-                             .group = GROUP_LATER,
-                             .verbs = JOB_VERBS},
 };
 
 static bool has_name(const struct option *o, const char *name, size_t len)

@@ -38,6 +38,10 @@ enum verb_bit {
     VERB_GC = 0x1000,
     VERB_TOOL = 0x2000,
     VERB_AUDIT = 0x4000,
+    VERB_APPROVALS = 0x8000,
+    VERB_APPROVE = 0x10000,
+    VERB_DENY = 0x20000,
+    VERB_POLICY = 0x40000,
 };
 
 enum option_id {
@@ -72,6 +76,16 @@ enum option_id {
     OPT_OWNER,
     OPT_SESSION,
     OPT_NOTIFY,
+    OPT_GATE,
+    OPT_APPROVE,
+    OPT_YES,
+    OPT_ASK_LEVEL,
+    OPT_ALLOW_DANGEROUS,
+    OPT_AUDIT,
+    OPT_ALWAYS,
+    OPT_FOR_SESSION,
+    OPT_REASON,
+    OPT_TOOL,
     /* of the verbs for jobs that are there: what to do, in this call */
     OPT_ALL,
     OPT_ONLY_SESSION,
@@ -99,10 +113,6 @@ enum option_id {
     OPT_HIDE,
     OPT_DETACH_LATER,
     OPT_OWNER_LATER,
-    OPT_GATE,
-    OPT_APPROVE,
-    OPT_YES,
-    OPT_ALLOW_DANGEROUS,
     OPTION_MAX,
 };
 
@@ -127,6 +137,7 @@ enum option_group {
     GROUP_INPUT,
     GROUP_OUTPUT,
     GROUP_LIMITS,
+    GROUP_GATE,
     GROUP_OTHER,
     GROUP_LATER,
     GROUP_MAX,
@@ -203,10 +214,11 @@ struct repeated_value {
 struct settings {
     int64_t timeout_ns, grace_ns, cpu_time_ns;
     uint64_t output_limit, show, memory, procs, file_size, owner, lines, since;
-    int after, env_profile, on_output_limit, render, encoding, format;
-    bool split, shell, list, help, detach, all, follow, any, eof, line;
+    int after, env_profile, on_output_limit, render, encoding, format, approve, ask_level, audit;
+    bool split, shell, list, help, detach, all, follow, any, eof, line, gate, yes, allow_dangerous,
+        always, for_session;
     const char *cwd, *name, *stdin_from, *code, *session, *notify, *grep, *wait_for, *signal,
-        *prelude;
+        *prelude, *reason, *tool;
     char **env; /* of -e, in the order given */
     char **env_keep;
     char **secrets;

@@ -2,11 +2,9 @@
 #include "settings.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/macro.h"
@@ -130,32 +128,6 @@ static void apply_line(struct loading *l, const struct command_line *line)
     for (size_t i = 0; i < line->n_uses; i++)
         note_result(l, options_set(l->settings, line->uses[i].option, line->uses[i].value, &flag,
                                    l->reterr));
-}
-
-/* The home directory; asks the user data base, which is slow, only without $HOME. */
-static const char *find_home(void)
-{
-    const char *home = getenv("HOME");
-    const struct passwd *user;
-
-    if (home && home[0] != '\0')
-        return home;
-    user = getpwuid(getuid());
-    return user ? user->pw_dir : NULL;
-}
-
-char *settings_user_file(void)
-{
-    const char *config = getenv("XDG_CONFIG_HOME");
-    const char *home;
-    char *path = NULL;
-    int r = -1;
-
-    if (config && config[0] == '/')
-        r = asprintf(&path, "%s/rein/config.ini", config);
-    else if ((home = find_home()))
-        r = asprintf(&path, "%s/.config/rein/config.ini", home);
-    return r < 0 ? NULL : path;
 }
 
 int settings_load(const struct settings_sources *from,

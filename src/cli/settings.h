@@ -10,18 +10,12 @@
 
 #include "options.h"
 
-#define SETTINGS_SYSTEM_FILE "/etc/rein/config.ini"
-
 struct settings_sources {
     const char *system_file;      /* or NULL */
     const char *user_file;        /* or NULL */
     const char *const *variables; /* as environ */
     const struct command_line *line;
 };
-
-/* The user's configuration file: $XDG_CONFIG_HOME/rein/config.ini, else
- * ~/.config/rein/config.ini. The caller frees it; NULL where there is no home or no memory. */
-char *settings_user_file(void);
 
 /* Fills *s, which must be zeroed, for a verb; settings_done() frees it. After a failure it holds
  * everything that was right. */

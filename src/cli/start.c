@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "gate.h"
 #include "job-spec.h"
 #include "jobs.h"
 #include "print.h"
@@ -127,10 +128,27 @@ static int tell(rein_job *job, const struct settings *s, struct rein_error **ret
     return 0;
 }
 
+static int start_and_tell(rein *r, const struct start *s, struct rein_error **reterr)
+{
+    auto_(job_gate_done) struct job_gate gate = {0};
+    rein_job *job = NULL;
+    int status = gate_own_job(&gate, r, "start", s->settings, &s->spec, NULL, reterr);
+
+    if (status < 0)
+        return status;
+    signals_hold(); /* one that comes meanwhile must not leave a job without a handle */
+    status = rein_start(r, &s->spec, &job, reterr);
+    if (status == 0 && gate.is_open)
+        job_gate_expect_end(&gate, rein_job_id(job));
+    if (status == 0)
+        status = tell(job, s->settings, reterr);
+    job = rein_job_free(job);
+    return status;
+}
+
 int verb_start(struct call *call, struct rein_error **reterr)
 {
     struct start s = {0};
-    rein_job *job = NULL;
     rein *r;
     int status = prepare(&s, call, reterr);
 
@@ -139,11 +157,7 @@ int verb_start(struct call *call, struct rein_error **reterr)
     r = rein_open(NULL, reterr);
     if (!r)
         return -EINVAL;
-    signals_hold(); /* one that comes meanwhile must not leave a job without a handle */
-    status = rein_start(r, &s.spec, &job, reterr);
-    if (status == 0)
-        status = tell(job, s.settings, reterr);
-    job = rein_job_free(job);
+    status = start_and_tell(r, &s, reterr);
     r = rein_free(r);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/io-util.h"
 #include "base/macro.h"
+#include "gate.h"
 #include "jobs.h"
 #include "live.h"
 #include "print.h"
@@ -212,13 +213,24 @@ static void watch_signals(const struct tool *tool, struct tool_context *context)
 
 static int make_call(struct call *call, struct rein_error **reterr)
 {
+    struct gate_settings gate;
     struct tool_context context = {
-        .detached = true, .stop_fd = -EBADF, .prelude = call->settings.prelude};
+        .detached = true,
+        .stop_fd = -EBADF,
+        .prelude = call->settings.prelude,
+        .secrets = (const char *const *)call->settings.secrets,
+        .env_keep = (const char *const *)call->settings.env_keep,
+        .env_profile = call->settings.env_profile,
+        .gate = &gate,
+        .asker = terminal_asker(&context.stop_fd),
+    };
     const char *name = operand_at(call, 1);
     auto_buf struct buf given = {0};
     struct rein_error *error = NULL;
     int r = take_arguments(operand_at(call, 2), &given, &error);
 
+    if (r == 0)
+        r = gate_settings_of(&call->settings, &gate, &error);
     if (r == 0)
         context.rein = rein_open(NULL, &error);
     if (!context.rein)

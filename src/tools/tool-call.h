@@ -4,15 +4,19 @@
 
 #include <stdbool.h>
 
+#include "job-gate.h"
 #include "patience.h"
 #include "result-json.h"
 #include "tool.h"
+
+struct code_files;
 
 struct tool_call {
     const struct tool *tool;
     const struct tool_context *context;
     const struct tool_sink *sink; /* or NULL */
     struct arguments arguments;
+    struct job_gate gate;
     char **warnings; /* more for the answer */
 };
 
@@ -85,6 +89,8 @@ struct job_request {
     struct rein_spec spec;
     char **env;
     char *cwd;
+    const char *input; /* text for stdin_fd, borrowed */
+    size_t input_size;
     int stdin_fd;
     bool in_background;
 };
@@ -98,6 +104,13 @@ struct job_request {
  */
 int job_request_make(struct tool_call *call, struct job_request *ret, struct rein_error **reterr);
 void job_request_done(struct job_request *request);
+
+/* Has the gate judge a job that is ready to be started; code is NULL for a command. 0: start it. */
+int call_judge(struct tool_call *call,
+               const struct job_request *request,
+               const struct rein_code *code,
+               const struct code_files *files,
+               struct rein_error **reterr);
 
 /* Follows a job in the foreground to its end, passes its output on, and fills *ret. */
 int call_follow(struct tool_call *call,

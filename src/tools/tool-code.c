@@ -294,6 +294,8 @@ static int finish(struct run *run, rein_job *job, json_t **ret, struct rein_erro
 
     if (run->request.in_background) {
         r = make_background_answer(job, &result, ret, reterr);
+        if (r == 0)
+            job_gate_expect_end(&run->call->gate, result.process_id);
     } else {
         r = call_follow(run->call, job, &result, reterr);
         if (r == 0)
@@ -317,8 +319,9 @@ int code_run(struct tool_call *call, json_t **ret_answer, struct rein_error **re
     if (r < 0)
         return r;
     files = (struct code_files){.list = run.files, .n = run.n_files};
-    /* All is known by now, and nothing has happened yet: here a call is to be judged. */
-    r = code_start(call->context->rein, &run.code, &files, &run.request.spec, &job, reterr);
+    r = call_judge(call, &run.request, &run.code, &files, reterr);
+    if (r == 0)
+        r = code_start(call->context->rein, &run.code, &files, &run.request.spec, &job, reterr);
     if (r == 0)
         r = finish(&run, job, ret_answer, reterr);
     job = rein_job_free(job);

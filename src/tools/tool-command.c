@@ -117,6 +117,7 @@ static int make_background_answer(struct tool_call *call,
 
     if (r < 0)
         return r;
+    job_gate_expect_end(&call->gate, result.process_id);
     answer = json_pack("{s:b, s:s, s:I, s:s, s:o, s:[]}", "success", 1, "process_id",
                        result.process_id, "pid", (json_int_t)result.pid, "status", "running",
                        "log_file", json_text(result.log_file), "warnings");
@@ -191,8 +192,9 @@ int execute_command(struct tool_call *call, json_t **ret_answer, struct rein_err
     request.spec.argv = (const char *const *)argv;
     if (!request.in_background)
         request.spec.flags |= REIN_SPEC_SPLIT;
-    /* All is known by now, and nothing has happened yet: here a call is to be judged. */
-    r = rein_start(call->context->rein, &request.spec, &job, reterr);
+    r = call_judge(call, &request, NULL, NULL, reterr); /* all is known, nothing has happened */
+    if (r == 0)
+        r = rein_start(call->context->rein, &request.spec, &job, reterr);
     if (r == 0)
         r = request.in_background ? make_background_answer(call, job, ret_answer, reterr)
                                   : finish(call, job, ret_answer, reterr);

@@ -107,6 +107,8 @@ make_input(struct job_request *request, const char *input, size_t len, struct re
                          strerror(-r));
     request->spec.stdin_kind = REIN_STDIN_FD;
     request->spec.stdin_fd = request->stdin_fd;
+    request->input = input;
+    request->input_size = len;
     return 0;
 }
 
@@ -155,7 +157,10 @@ int job_request_make(struct tool_call *call, struct job_request *ret, struct rei
     int r;
 
     ret->in_background = argument_is_true(a, "run_in_background");
-    ret->spec = (struct rein_spec){.size = sizeof(ret->spec)};
+    ret->spec = (struct rein_spec){.size = sizeof(ret->spec),
+                                   .env_profile = call->context->env_profile,
+                                   .env_keep = call->context->env_keep,
+                                   .secrets = call->context->secrets};
     if (ret->in_background) {
         ret->spec.flags = REIN_SPEC_BACKGROUND;
         ret->spec.session = call->context->session;
@@ -185,6 +190,24 @@ void job_request_done(struct job_request *request)
     free(request->cwd);
     request->cwd = NULL;
     request->stdin_fd = close_fd(request->stdin_fd);
+}
+
+int call_judge(struct tool_call *call,
+               const struct job_request *request,
+               const struct rein_code *code,
+               const struct code_files *files,
+               struct rein_error **reterr)
+{
+    struct job_intent intent = {
+        .spec = &request->spec,
+        .code = code,
+        .files = files,
+        .input = request->input,
+        .input_size = request->input_size,
+        .allow_dangerous = !code && argument_is_true(&call->arguments, "allow_dangerous"),
+    };
+
+    return job_gate_judge(&call->gate, &intent, reterr);
 }
 
 /* ---- to the end --------------------------------------------------------------------------- */
@@ -296,6 +319,7 @@ int call_follow(struct tool_call *call,
     if (r < 0)
         return rein_fail(reterr, r, "internal", "follow", "cannot follow the job: %s",
                          strerror(-r));
+    job_gate_note_end(&call->gate, ret);
     return 0;
 }
 

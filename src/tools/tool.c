@@ -243,10 +243,17 @@ static int refuse_tool(const char *name, struct rein_error **reterr)
 static int run(struct tool_call *call, json_t *arguments, json_t **ret, struct rein_error **reterr)
 {
     json_t *answer = NULL;
-    int r = arguments_check(call->tool->arguments, arguments, &call->arguments, reterr);
+    int r = job_gate_open(&call->gate, call->context->rein, call->tool->name, call->context->gate,
+                          &call->context->asker, reterr);
 
     if (r == 0)
+        r = arguments_check(call->tool->arguments, arguments, &call->arguments, reterr);
+    if (r == 0 && !call->tool->starts_jobs)
+        r = job_gate_judge_call(&call->gate, call->arguments.given, call->context->session, reterr);
+    if (r == 0)
         r = call->tool->run(call, &answer, reterr);
+    if (r == 0 && call->gate.pass.warning && call_warn(call, "%s", call->gate.pass.warning) < 0)
+        r = rein_oom(reterr);
     if (r == 0)
         r = call_add_warnings(call, answer, reterr);
     if (r < 0) {
@@ -257,10 +264,24 @@ static int run(struct tool_call *call, json_t *arguments, json_t **ret, struct r
     return 0;
 }
 
-static int answer_error(const struct tool *tool, const struct rein_error *error, json_t **ret)
+/* Who has to approve a call is told by which name. */
+static int answer_error(const struct tool_call *call, const struct rein_error *error, json_t **ret)
 {
-    *ret = make_error(tool, error);
+    const char *id = call->gate.pass.approval_id;
+
+    *ret = make_error(call->tool, error);
+    if (*ret && id[0] && json_object_set_new(*ret, "approval_id", json_string(id)) < 0) {
+        json_decref(*ret);
+        *ret = NULL;
+    }
     return *ret ? 1 : -ENOMEM;
+}
+
+static void call_done(struct tool_call *call)
+{
+    arguments_done(&call->arguments);
+    job_gate_done(&call->gate);
+    call->warnings = strv_free(call->warnings);
 }
 
 int tool_call(const struct tool_context *context,
@@ -277,9 +298,11 @@ int tool_call(const struct tool_context *context,
         r = refuse_tool(name, &error);
     else
         r = run(&call, arguments, ret_answer, &error);
-    arguments_done(&call.arguments);
-    strv_free(call.warnings);
-    return r < 0 ? answer_error(call.tool, error, ret_answer) : 0;
+    if (r < 0 && error)
+        job_gate_note_refusal(&call.gate, error);
+    r = r < 0 ? answer_error(&call, error, ret_answer) : 0;
+    call_done(&call);
+    return r;
 }
 
 int tool_call_text(const struct tool_context *context,
@@ -294,7 +317,7 @@ int tool_call_text(const struct tool_context *context,
     int r;
 
     if (tool_find(name) && arguments_parse(given, len, &arguments, &error) < 0)
-        return answer_error(tool_find(name), error, ret_answer);
+        return answer_error(&(struct tool_call){.tool = tool_find(name)}, error, ret_answer);
     r = tool_call(context, name, arguments, sink, ret_answer);
     json_decref(arguments);
     return r;

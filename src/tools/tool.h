@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "arguments.h"
+#include "policy/gate.h"
 #include "rein.h"
 
 #define TOOL_CODE_TIMEOUT_MAX_S 600
@@ -49,11 +50,14 @@ struct tool_context {
     const char *prelude;         /* of code_run: NULL: the built-in one; "none"; or a file */
 
     /* As in struct rein_tool_options. */
-    int (*approve)(void *userdata, const char *request_json);
-    void *approve_userdata;
     int (*look)(void *userdata);
     int look_ms;
     void *look_userdata;
+    const char *const *secrets;       /* names of variables, of all jobs; or NULL */
+    const char *const *env_keep;      /* likewise */
+    int env_profile;                  /* enum rein_env_profile, of all jobs */
+    const struct gate_settings *gate; /* NULL: as configuration files and variables have it */
+    struct gate_asker asker;          /* .ask may be NULL */
 };
 
 /* Gets what a job in the foreground does while it runs; either may be NULL. A negative result ends

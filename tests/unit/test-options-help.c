@@ -221,6 +221,10 @@ static void test_manual_pages(void **state)
     check_page("rein-run.1.scd", VERB_RUN, 0);
     check_page("rein-code.1.scd", VERB_CODE, VERB_RUN); /* the others are in rein-run(1) */
     check_page("rein-start.1.scd", VERB_START, VERB_RUN);
+    check_page("rein-approvals.1.scd", VERB_APPROVALS, 0);
+    check_page("rein-approve.1.scd", VERB_APPROVE, 0);
+    check_page("rein-deny.1.scd", VERB_DENY, 0);
+    check_page("rein-policy.1.scd", VERB_POLICY, 0);
     check_page("rein-ps.1.scd", VERB_PS, 0);
     check_page("rein-output.1.scd", VERB_OUTPUT, 0);
     check_page("rein-wait.1.scd", VERB_WAIT, 0);
@@ -234,10 +238,11 @@ static void test_manual_pages(void **state)
 /* No page speaks of an option that is not there. */
 static void test_manual_pages_mention_no_others(void **state)
 {
-    static const char *const pages[] = {"rein.1.scd",       "rein-run.1.scd",  "rein-code.1.scd",
-                                        "rein-start.1.scd", "rein-ps.1.scd",   "rein-output.1.scd",
-                                        "rein-wait.1.scd",  "rein-stop.1.scd", "rein-send.1.scd",
-                                        "rein-rm.1.scd",    "rein-gc.1.scd",   "rein-audit.1.scd"};
+    static const char *const pages[] = {
+        "rein.1.scd",           "rein-run.1.scd",     "rein-code.1.scd", "rein-start.1.scd",
+        "rein-ps.1.scd",        "rein-output.1.scd",  "rein-wait.1.scd", "rein-stop.1.scd",
+        "rein-send.1.scd",      "rein-rm.1.scd",      "rein-gc.1.scd",   "rein-audit.1.scd",
+        "rein-approvals.1.scd", "rein-approve.1.scd", "rein-deny.1.scd", "rein-policy.1.scd"};
 
     for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
         char *text = read_page(pages[i]);

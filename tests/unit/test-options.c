@@ -505,7 +505,7 @@ static void test_later_ones(void **state)
         rein_error_free(error);
         settings_done(&s);
     }
-    assert_int_equal(n, 14);
+    assert_int_equal(n, 10);
 }
 
 int main(void)

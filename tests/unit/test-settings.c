@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/config-path.h"
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/strv.h"
@@ -135,6 +136,12 @@ static void test_every_option_has_a_variable(void **state)
         {OPT_CPU_TIME, "1"},
         {OPT_PROCS, "9"},
         {OPT_FILE_SIZE, "1M"},
+        {OPT_GATE, "1"},
+        {OPT_APPROVE, "never"},
+        {OPT_YES, "1"},
+        {OPT_ASK_LEVEL, "high"},
+        {OPT_ALLOW_DANGEROUS, "1"},
+        {OPT_AUDIT, "off"},
         {OPT_SANDBOX, "off"},
     };
     size_t n = 0;
@@ -284,7 +291,8 @@ static const struct {
     {"nonsense = 1\n", ":1: no such key 'nonsense'", NULL},
     {"help = 1\n", ":1: no such key 'help'", NULL},
     {"c = 1\n", ":1: no such key 'c'", NULL},
-    {"\n[run]\ntimeout = 1\n", ":3: no such section [run]", "keys stand outside of sections"},
+    {"\n[run]\ntimeout = 1\n", ":3: no such section [run]",
+     "keys stand before the only section, [rules]"},
     {"timeout\n", ":1: not understood", "a line is key = value, or a comment after #"},
     {"show = 1K\ntimeout = x\nnonsense = 1\n",
      ":2: timeout: 'x' is not a duration (use 10, 1.5s, 500ms, 5m, 1h)", NULL},
@@ -351,7 +359,7 @@ static void test_a_mistake_stops_nothing(void **state)
 
 static void assert_user_file(const char *expected)
 {
-    char *path = settings_user_file();
+    char *path = config_user_file();
 
     assert_string_equal(path, expected);
     free(path);
@@ -371,7 +379,7 @@ static void test_user_file(void **state)
     assert_int_equal(unsetenv("XDG_CONFIG_HOME"), 0);
     assert_user_file("/home/x/.config/rein/config.ini");
     assert_int_equal(unsetenv("HOME"), 0);
-    path = settings_user_file(); /* from the user data base, where there is an entry */
+    path = config_user_file(); /* from the user data base, where there is an entry */
     if (path)
         assert_non_null(strstr(path, "/.config/rein/config.ini"));
     free(path);
