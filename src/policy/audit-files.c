@@ -22,6 +22,7 @@
 #define HEAD_NEW_NAME "head.new"
 #define HEAD_SIZE_MAX 512
 #define CHUNK_SIZE (64u << 10)
+#define SEQ_MAX (INT64_C(1) << 53) /* what every reader of JSON takes for a whole number */
 #define LOCK_LOOK_NS (2 * NSEC_PER_MSEC)
 
 int audit_fail(struct rein_error **reterr, int errnum, const char *what, const char *name)
@@ -116,6 +117,11 @@ int audit_open(const char *state_dir, int make, int *ret_fd, struct rein_error *
 
 /* ---- head --------------------------------------------------------------------------------- */
 
+static int is_number(json_int_t seq)
+{
+    return seq > 0 && seq < SEQ_MAX;
+}
+
 static void parse_head(const char *text, size_t len, struct audit_head *ret)
 {
     auto_(json_decrefp) json_t *head = json_loadb(text, len, 0, NULL);
@@ -125,7 +131,7 @@ static void parse_head(const char *text, size_t len, struct audit_head *ret)
 
     if (json_unpack(head, "{s:I, s:s, s:I}", "seq", &seq, "digest", &digest, "first", &first) < 0)
         return;
-    if (strlen(digest) != DIGEST_TEXT_SIZE - 1 || seq < 1 || first < 1)
+    if (strlen(digest) != DIGEST_TEXT_SIZE - 1 || !is_number(seq) || !is_number(first))
         return;
     ret->last.seq = (uint64_t)seq;
     memcpy(ret->last.digest, digest, DIGEST_TEXT_SIZE);
@@ -180,7 +186,7 @@ json_t *audit_parse(const char *line, size_t len, struct audit_link *ret_previou
     json_int_t seq;
 
     if (object && json_unpack(object, "{s:I, s:s}", "seq", &seq, "previous", &digest) == 0 &&
-        seq > 0 && strlen(digest) == DIGEST_TEXT_SIZE - 1) {
+        is_number(seq) && strlen(digest) == DIGEST_TEXT_SIZE - 1) {
         ret_previous->seq = (uint64_t)seq - 1;
         memcpy(ret_previous->digest, digest, DIGEST_TEXT_SIZE);
         return object;

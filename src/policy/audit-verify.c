@@ -177,7 +177,7 @@ static void check_end(struct checking *c)
         return;
     if (!c->is_odd)
         compare_with_head(c);
-    else if (c->at.is_torn)
+    else if (c->at.is_torn && c->at.file == 0) /* the next line will say so */
         c->report->torn++;
     else
         note(c, &c->at, WHAT_CHANGED);

@@ -275,6 +275,17 @@ static void test_line_without_newline(void **state)
     check_whole(4, 1);
 }
 
+/* A file with a torn line is not put aside; so somebody else did that. */
+static void test_torn_line_in_a_file_put_aside(void **state)
+{
+    crash_in_line(10);
+    assert_int_equal(rename(in_temp_dir("audit/audit.jsonl"), in_temp_dir("audit/audit.1.jsonl")),
+                     0);
+    check_fault("audit.1.jsonl", 3, "was changed");
+    append_all("d");
+    check_fault("audit.1.jsonl", 3, "was changed");
+}
+
 /* Nothing but an editor does that: the head knows the line. */
 static void test_newline_taken_away(void **state)
 {
@@ -515,6 +526,16 @@ static void test_other_number(void **state)
     check_fault("audit.jsonl", 2, "was changed");
 }
 
+/* Nothing is counted beyond what JSON's readers take for a whole number. */
+static void test_enormous_number(void **state)
+{
+    append_all("abc");
+    change("{\"seq\":3", "{\"seq\":9223372036854775807");
+    check_fault("audit.jsonl", 3, "was changed");
+    append_all("d");
+    check_fault("audit.jsonl", 3, "was changed");
+}
+
 static void test_missing_line(void **state)
 {
     append_all("abcde");
@@ -602,6 +623,7 @@ int main(void)
         audit_test(test_head_that_is_behind),
         audit_test(test_torn_line),
         audit_test(test_line_without_newline),
+        audit_test(test_torn_line_in_a_file_put_aside),
         audit_test(test_newline_taken_away),
         audit_test(test_torn_line_is_closed_where_it_is),
         audit_test(test_head_that_is_behind_a_long_line),
@@ -619,6 +641,7 @@ int main(void)
         audit_test(test_line_made_unreadable),
         audit_test(test_last_line_made_unreadable),
         audit_test(test_other_number),
+        audit_test(test_enormous_number),
         audit_test(test_missing_line),
         audit_test(test_missing_beginning),
         audit_test(test_lines_out_of_order),
