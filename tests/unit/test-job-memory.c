@@ -222,6 +222,22 @@ static void test_job_with_everything(void **state)
     check_scenario(&s);
 }
 
+static void test_job_with_secrets(void **state)
+{
+    static const char *const env[] = {"A=secret", "B=abc", NULL};
+    static const char *const keep[] = {"LC_TOKEN", NULL};
+    static const char *const secrets[] = {"A", "B", "NOT_THERE", NULL};
+    struct scenario s = {.spec = SCRIPT("echo secret")};
+
+    assert_int_equal(setenv("LC_TOKEN", "kept", 1), 0);
+    assert_int_equal(setenv("LC_KEY", "left out", 1), 0);
+    s.spec.env_profile = REIN_ENV_CLEAN;
+    s.spec.env = env;
+    s.spec.env_keep = keep;
+    s.spec.secrets = secrets;
+    check_scenario(&s);
+}
+
 static void test_job_whose_log_moves(void **state)
 {
     struct scenario s = {.spec = SCRIPT("head -c 10000 /dev/zero"), .moves = 1};
@@ -247,9 +263,8 @@ static void test_starts_that_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        job_test(test_plain_job),
-        job_test(test_job_with_everything),
-        job_test(test_job_whose_log_moves),
+        job_test(test_plain_job),        job_test(test_job_with_everything),
+        job_test(test_job_with_secrets), job_test(test_job_whose_log_moves),
         job_test(test_starts_that_fail),
     };
 
