@@ -127,12 +127,16 @@ static int make_job_json(struct plan_message *plan, const struct rein_spec *spec
 }
 
 /* From here on argv is for people: nobody sees a secret in it. */
-static int hide_secrets(struct plan_message *plan, const char *const *secrets)
+static int
+hide_secrets(struct plan_message *plan, const char *const *secrets, const char *const *env)
 {
     int r = 0;
 
-    for (char **word = plan->argv; r == 0 && secrets && *word; word++)
+    for (char **word = plan->argv; r == 0 && *word; word++) {
         r = secrets_mask_text(secrets, *word);
+        if (r == 0)
+            r = secrets_mask_env(env, *word);
+    }
     return r;
 }
 
@@ -156,7 +160,8 @@ static int make_strings(rein *r,
     plan->head.pathc = add_paths(&b, plan->argv[0], env_get((const char *const *)env, "PATH"));
     plan->head.notifyc = spec->notify ? add_vector(&b, spec->notify) : 0;
     plan->head.secretc = secrets ? add_vector(&b, (const char *const *)secrets) : 0;
-    if (hide_secrets(plan, (const char *const *)secrets) < 0 || make_job_json(plan, spec) < 0)
+    if (hide_secrets(plan, (const char *const *)secrets, (const char *const *)env) < 0 ||
+        make_job_json(plan, spec) < 0)
         return rein_oom(reterr);
     buf_add_str(&b, spec->cwd ? spec->cwd : "");
     buf_add_char(&b, '\0');

@@ -30,6 +30,23 @@ int secrets_mask_text(const char *const *values, char *text)
     return 0;
 }
 
+int secrets_mask_env(const char *const *env, char *text)
+{
+    for (; env && *env; env++) {
+        const char *value = strchr(*env, '=');
+        const char *values[] = {value ? value + 1 : "", NULL};
+        int r;
+
+        /* the cheap questions first */
+        if (strlen(values[0]) < SECRET_SHOWN_MIN || !strstr(text, values[0]) || !secret_entry(*env))
+            continue;
+        r = secrets_mask_text(values, text);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 /* Why a value is not masked; NULL when it can be. */
 static const char *why_not(const char *value)
 {

@@ -9,7 +9,6 @@
 #include "job/secrets.h"
 
 #define DELIMITERS " \t\r\n\"'`,;()<>{}|&"
-#define VALUE_MIN 8 /* shorter values occur in texts that have nothing to do with them */
 #define NAME_MAX_BYTES 64
 
 static void star(char *text, size_t len)
@@ -67,7 +66,7 @@ int hide_collect(const char *const *env, char ***values)
     for (; env && *env; env++) {
         const char *value = strchr(*env, '=');
 
-        if (value && strlen(value + 1) >= VALUE_MIN && secret_entry(*env) &&
+        if (value && strlen(value + 1) >= SECRET_SHOWN_MIN && secret_entry(*env) &&
             strv_add(values, value + 1) < 0)
             return -ENOMEM;
     }

@@ -536,6 +536,18 @@ class Secrets(GateTest):
                 self.assertNotIn(one, text, name)
         self.assertNotIn(secret, self.rein('approvals').text)
 
+    def test_no_list_shows_an_environment_value(self):
+        """A variable in a command line stands for its value when it runs, and for stars after."""
+        self.env.update(API_KEY='keep-this-quiet', HARMLESS='may-be-shown')
+        r = self.call('execute_command', command='echo $API_KEY $HARMLESS')
+        self.assertEqual(r['stdout'], 'keep-this-quiet may-be-shown\n')
+        self.assertEqual(r['command'], ['echo', '*' * 15, 'may-be-shown'])
+        one = self.start('--', 'echo', 'keep-this-quiet')
+        self.wait(one)
+        self.assertNotIn('quiet', self.rein('ps', '--all', '--json').text)
+        self.assertNotIn('quiet', self.read(os.path.join(self.state, 'jobs', one,
+                                                         'job.json')).decode())
+
     def test_declared_secrets(self):
         o = self.rein('run', '--gate', '--secret', 'PLAIN', '--', 'echo', 'of no shape',
                       extra_env={'PLAIN': 'of no shape'})
