@@ -4,11 +4,13 @@
 #   MESON_FLAGS=…      for setting up a build directory, e.g. -Dwerror=true
 #   PREFIX=, DESTDIR=  for install
 #   TESTS=…            for check and sanitize: only these tests, e.g. TESTS="buf strv"
+#   SUITE_FLAGS=…      for the same, and for check-clang: more of run-suite.py's, e.g. --no-long
 #   FUZZ_SECONDS=N     for fuzz: how long each target runs
 
 BUILD ?= build
 MESON_FLAGS ?=
 TESTS ?=
+SUITE_FLAGS ?=
 FUZZ_SECONDS ?= 30
 
 PYTHON := /usr/bin/python3
@@ -65,19 +67,19 @@ run: all ## see rein at work on a few real commands
 
 .PHONY: check
 check: all ## run the whole suite; as root also as an ordinary user
-	@$(PYTHON) tests/run-suite.py $(BUILD) --also-user nobody --counts $(BUILD)/counts-check $(TESTS)
+	@$(PYTHON) tests/run-suite.py $(BUILD) --also-user nobody --counts $(BUILD)/counts-check $(SUITE_FLAGS) $(TESTS)
 
 .PHONY: check-clang
-check-clang: $(CLANG_BUILD)/build.ninja ## run the suite on a build by clang
+check-clang: $(CLANG_BUILD)/build.ninja ## run the tests of the parts on a build by clang
 	@ninja -C $(CLANG_BUILD)
-	@$(PYTHON) tests/run-suite.py $(CLANG_BUILD) --suite unit --suite fuzz --suite e2e \
-		--counts $(CLANG_BUILD)/counts-check $(TESTS)
+	@$(PYTHON) tests/run-suite.py $(CLANG_BUILD) --suite unit --suite fuzz \
+		--counts $(CLANG_BUILD)/counts-check $(SUITE_FLAGS) $(TESTS)
 
 .PHONY: sanitize
 sanitize: $(SANITIZE_BUILD)/build.ninja ## run the suite with AddressSanitizer and UndefinedBehaviorSanitizer
 	@ninja -C $(SANITIZE_BUILD)
 	@$(PYTHON) tests/run-suite.py $(SANITIZE_BUILD) --suite unit --suite fuzz --suite e2e \
-		--counts $(SANITIZE_BUILD)/counts-check $(TESTS)
+		--counts $(SANITIZE_BUILD)/counts-check $(SUITE_FLAGS) $(TESTS)
 
 .PHONY: lint
 lint: all $(ANALYZE_BUILD)/build.ninja ## check layers, layout, interface, spelling, static analysis

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests of a build directory and counts what really ran.
 
-usage: run-suite.py BUILD [--suite NAME]... [--also-user NAME] [--jobs N] [--counts FILE] [TEST...]
+usage: run-suite.py BUILD [--suite NAME]... [--also-user NAME] [--no-long] [--jobs N] [--counts FILE]
+                    [TEST...]
 
 The list of tests is Meson's (tests/*/meson.build). Each one runs by itself: own session, own HOME
 and TMPDIR, standard input from /dev/null, a deadline, and a parent that inherits its orphans, so
@@ -11,6 +12,8 @@ What a sanitizer reports in any process fails the suite.
 
 --also-user runs the suites that do not install anything once more as that user (only root can): a
 copy of the tree and of the built programs is made for it, so it does not matter where they are.
+
+--no-long leaves out the tests that take longest, those with a priority of LONG_PRIORITY or more.
 
 The last line is 'N passed, N failed', with ', N skipped' where some were; --counts writes the three
 numbers to a file as well.
@@ -33,6 +36,7 @@ import time
 
 USER_SUITES = ('unit', 'fuzz', 'e2e')   # those that --also-user repeats
 PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+LONG_PRIORITY = 20
 LEFTOVER_SECONDS = 2        # for processes that are on their way out when their test has ended
 SHOWN_LINES = 200           # of a failed test's output
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -79,13 +83,15 @@ class Context:
 
 # ---- the list ---------------------------------------------------------------------------------
 
-def load_tests(build, suites, names):
+def load_tests(build, suites, names, without_long):
     with open(os.path.join(build, 'meson-info', 'intro-tests.json'), encoding='utf-8') as f:
         entries = json.load(f)
     tests = []
     for e in entries:
         suite = e['suite'][0].rpartition(':')[2]
         if (suites and suite not in suites) or (names and e['name'] not in names):
+            continue
+        if without_long and e['priority'] >= LONG_PRIORITY:
             continue
         tests.append(Test(f'{suite}/{e["name"]}', suite, e['cmd'], e['env'], e['timeout'],
                           e['protocol'] == 'tap', e['is_parallel'], e['priority']))
@@ -425,6 +431,7 @@ def parse_arguments():
     parser.add_argument('names', nargs='*', metavar='TEST')
     parser.add_argument('--suite', action='append', dest='suites')
     parser.add_argument('--also-user')
+    parser.add_argument('--no-long', action='store_true')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--counts')
     return parser.parse_intermixed_args()
@@ -433,7 +440,7 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    tests = load_tests(args.build, args.suites, args.names)
+    tests = load_tests(args.build, args.suites, args.names, args.no_long)
     logs = os.path.join(args.build, 'sanitizer-logs')
     os.makedirs(logs, exist_ok=True)
     take_sanitizer_logs(args.build)

@@ -297,8 +297,7 @@ class NotInThisVersion(ReinTest):
 
     OPTIONS = (['--detach'], ['--owner', '1'], ['--sandbox', 'workspace'], ['--sandbox', 'strict'],
                ['--net', 'none'], ['--ro', '/usr'], ['--rw', '/tmp'], ['--hide', '/home'],
-               ['--disk', '1M'], ['--gate'], ['--approve', 'ask'], ['--yes'], ['--allow-dangerous'],
-               ['--session', 's'], ['--disk', '1M'], ['--best-effort'])
+               ['--disk', '1M'], ['--session', 's'], ['--disk', '1M'], ['--best-effort'])
 
     VERBS = ('tool', 'mcp', 'doctor', 'mcp-config')
 
