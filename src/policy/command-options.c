@@ -23,15 +23,17 @@ static const char *next_name(const char **list, size_t *ret_len, bool *ret_value
     return len > 0 ? name : NULL;
 }
 
+/* Looked for as a piece of text: the lists are long, and asked for every command. */
 bool list_has(const char *list, const char *word, size_t len)
 {
-    const char *name;
-    size_t name_len;
-    bool value;
+    const char *end = list ? list + strlen(list) : NULL;
+    const char *found = list;
 
-    while (list && (name = next_name(&list, &name_len, &value)))
-        if (name_len == len && strncmp(name, word, len) == 0)
+    while (len > 0 && found && (found = memmem(found, (size_t)(end - found), word, len))) {
+        if ((found == list || found[-1] == ' ') && strchr(" =", found[len]))
             return true;
+        found += len;
+    }
     return false;
 }
 

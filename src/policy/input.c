@@ -3,9 +3,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/macro.h"
 #include "command-options.h"
 #include "judged.h"
 #include "script-internal.h"
+
+#define RANGE_LOOKED_AT_MAX 512 /* of the commands that feed another */
+#define WORDS_LOOKED_AT_MAX 64  /* of those of a command that others made */
 
 bool has_input(const struct judged *j)
 {
@@ -26,17 +30,20 @@ static const struct word *own_text(const struct script *script,
     return NULL;
 }
 
-/* What a feeder passes on; NULL: unknown. */
-static char *output_of(const struct script *script, size_t index)
+/* What a feeder passes on: 1 when it is known, 0 when not, or -ENOMEM. */
+static int output_of(const struct script *script, size_t index, char **ret)
 {
     const struct script_command *command = &script->commands[index];
     const struct word *text = own_text(script, command);
     bool passes = command->words.n == 0 ||
                   (command->words.n == 1 && !strcmp(command->words.v[0].text, "cat"));
 
-    if (text && passes)
-        return text->unknown ? NULL : strdup(text->text);
-    return known_output(script, (struct command_range){index, index + 1});
+    if (!text || !passes)
+        return known_output(script, (struct command_range){index, index + 1}, ret);
+    if (text->unknown)
+        return 0;
+    *ret = strdup(text->text);
+    return *ret ? 1 : -ENOMEM;
 }
 
 int known_input(const struct judged *j, char **ret)
@@ -55,10 +62,11 @@ int known_input(const struct judged *j, char **ret)
         return 0;
     feeds = j->script->pipes[j->origin->reads_pipe];
     for (size_t i = feeds.from; i < feeds.to && i < j->script->n; i++) {
-        auto_free char *output = output_of(j->script, i);
+        auto_free char *output = NULL;
+        int r = output_of(j->script, i, &output);
 
-        if (!output)
-            return 0;
+        if (r <= 0)
+            return r;
         buf_add_str(&all, output);
         buf_add_char(&all, '\n');
     }
@@ -83,7 +91,9 @@ static bool command_is(const struct script_command *command, const char *names)
 
 bool range_has_program(const struct script *script, struct command_range range, const char *names)
 {
-    for (size_t i = range.from; i < range.to && i < script->n; i++)
+    size_t end = MIN(MIN(range.to, script->n), range.from + RANGE_LOOKED_AT_MAX);
+
+    for (size_t i = range.from; i < end; i++)
         if (command_is(&script->commands[i], names))
             return true;
     return false;
@@ -91,7 +101,7 @@ bool range_has_program(const struct script *script, struct command_range range, 
 
 bool made_by_program(const struct judged *j, const char *names)
 {
-    for (size_t i = 0; j->script && i < j->n; i++)
+    for (size_t i = 0; j->script && i < j->n && i < WORDS_LOOKED_AT_MAX; i++)
         if (range_has_program(j->script, j->words[i].made_by, names))
             return true;
     return false;
@@ -102,9 +112,15 @@ bool fed_by_program(const struct judged *j, const char *names)
 {
     const struct script_command *command = j->origin;
 
-    for (size_t i = 0; command && i < command->n_redirects; i++)
-        if (range_has_program(j->script, command->redirects[i].target.made_by, names))
+    for (size_t i = 0; command && i < command->n_redirects; i++) {
+        const struct redirect *redirect = &command->redirects[i];
+        const struct word *from = redirect->kind == REDIRECT_TEXT
+                                      ? &j->script->texts.v[redirect->text]
+                                      : &redirect->target;
+
+        if (range_has_program(j->script, from->made_by, names))
             return true;
+    }
     for (size_t i = 0; command && command->reads_pipe != PIPE_NONE && i < PIPES_FOLLOWED_MAX; i++) {
         struct command_range feeds = j->script->pipes[command->reads_pipe];
 

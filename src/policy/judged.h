@@ -49,7 +49,7 @@ struct judged {
     unsigned deletes, writes, changes, moves, reads; /* enum path_kind of all that it does so to */
     unsigned opaque;
     const char *code; /* text in a language that is not read; NULL: none */
-    char *input_code; /* the same, when it came over standard input: owns it */
+    char *input_text; /* what comes over standard input, for those that look at it; it owns it */
 
     struct inner inner[INNER_MAX];
     size_t n_inner;

@@ -1,9 +1,9 @@
 /* Tables of places, compared component by component. */
 #include "paths.h"
 
+#include <stdint.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/macro.h"
 
 /* Stands for a working directory that nobody told: relative paths stay in it, ".." leaves it. */
@@ -222,44 +222,48 @@ static bool is_one_of(const char *path, bool glob, const char *const *list, size
 
 /* ---- resolving ---------------------------------------------------------------------------- */
 
-static void drop_component(struct buf *b, size_t start)
+static void drop_component(struct path *path)
 {
-    while (b->len > start && b->data[b->len - 1] != '/')
-        b->len--;
-    if (b->len > start)
-        b->len--;
-    if (b->data)
-        b->data[b->len] = '\0';
+    while (path->len > 0 && path->text[--path->len] != '/')
+        ;
+    path->text[path->len] = '\0';
 }
 
-static void add_components(struct buf *b, size_t start, const char *text)
+/* There is room: each component was one of a text that is short enough. */
+static void add_component(struct path *path, const char *component, size_t len)
+{
+    path->text[path->len++] = '/';
+    memcpy(path->text + path->len, component, len);
+    path->len += len;
+    path->text[path->len] = '\0';
+}
+
+static void add_components(struct path *path, const char *text)
 {
     while (*text) {
         size_t n = component_length(text);
 
-        if (n == 2 && text[0] == '.' && text[1] == '.') {
-            drop_component(b, start);
-        } else if (n > 1 || (n == 1 && *text != '.')) {
-            buf_add_char(b, '/');
-            buf_add(b, text, n);
-        }
+        if (n == 2 && text[0] == '.' && text[1] == '.')
+            drop_component(path);
+        else if (n > 1 || (n == 1 && *text != '.'))
+            add_component(path, text, n);
         text += n;
         text += *text == '/';
     }
 }
 
-bool path_resolve(struct buf *b, const char *cwd, const char *text)
+bool path_resolve(struct path *ret, const char *cwd, const char *text)
 {
-    size_t start = b->len;
-
+    ret->len = 0;
+    ret->text[0] = '\0';
     if (strlen(text) >= PATH_TEXT_MAX || (cwd && strlen(cwd) >= PATH_TEXT_MAX))
         return false;
     if (*text != '/')
-        add_components(b, start, cwd ? cwd : NO_CWD);
-    add_components(b, start, text);
-    if (b->len == start)
-        buf_add_char(b, '/');
-    return b->len - start < PATH_TEXT_MAX && buf_error(b) == 0;
+        add_components(ret, cwd ? cwd : NO_CWD);
+    add_components(ret, text);
+    if (ret->len == 0)
+        add_component(ret, "", 0);
+    return ret->len < PATH_TEXT_MAX;
 }
 
 /* Other names that the kernel gives the root and the working directory. */
@@ -301,20 +305,17 @@ static bool takes_everything(const char *component)
 }
 
 /* Takes such components off the end. */
-static bool strip_everything(struct buf *path)
+static bool strip_everything(struct path *path)
 {
     bool stripped = false;
 
-    for (;;) {
-        const char *slash = strrchr(path->data, '/');
-
-        if (!slash || !takes_everything(slash + 1))
-            return stripped;
-        drop_component(path, 0);
-        stripped = true;
+    while (takes_everything(strrchr(path->text, '/') + 1)) {
+        drop_component(path);
         if (path->len == 0)
-            buf_add_char(path, '/');
+            add_component(path, "", 0);
+        stripped = true;
     }
+    return stripped;
 }
 
 static bool is_below(const char *path, const char *top)
@@ -407,8 +408,7 @@ static unsigned judge_at_home(const struct path_place *place, const char *path)
 
 unsigned path_judge(const struct path_place *place, const char *text, bool glob)
 {
-    auto_buf struct buf path = {0};
-    auto_buf struct buf base = {0};
+    struct path path = {0}, base = {0};
     unsigned what, where = 0;
     bool up;
 
@@ -419,11 +419,11 @@ unsigned path_judge(const struct path_place *place, const char *text, bool glob)
         return PATH_UNKNOWN;
     if (*text != '/' && place->base && !place->cwd)
         return PATH_UNKNOWN;
-    what = judge_what(path.data, watched, ARRAY_SIZE(watched)) | judge_at_home(place, path.data);
+    what = judge_what(path.text, watched, ARRAY_SIZE(watched)) | judge_at_home(place, path.text);
     if (glob && strip_everything(&path))
-        where = judge_everything(place, base.data, path.data);
+        where = judge_everything(place, base.text, path.text);
     if (where == 0)
-        where = judge_place(place, base.data, path.data, glob);
+        where = judge_place(place, base.text, path.text, glob);
     if (where == PATH_INSIDE && up)
         where = PATH_OUTSIDE;
     return where | what;

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
-
 #define PATH_TEXT_MAX                                                                              \
     4096 /* a longer one names nothing on this system; it is taken for unknown                     \
           */
@@ -50,8 +48,14 @@ struct path_place {
 /* A bit of where, and those of what. glob: * ? [ stand for names. */
 unsigned path_judge(const struct path_place *place, const char *text, bool glob);
 
-/* Appends text as an absolute path without ".", ".." and "//". false when it would be too long. */
-bool path_resolve(struct buf *b, const char *cwd, const char *text);
+/* An absolute path without ".", ".." and "//". */
+struct path {
+    size_t len;
+    char text[2 * PATH_TEXT_MAX + 2];
+};
+
+/* false when it would be too long. cwd may be NULL: unknown. */
+bool path_resolve(struct path *ret, const char *cwd, const char *text);
 
 /* Whether a pattern with * ? [ fits a name; no character is special to it otherwise. */
 bool glob_match(const char *pattern, size_t pattern_len, const char *name, size_t name_len);

@@ -236,10 +236,18 @@ static void add_deed(struct judged *j, enum deed deed, const struct word *word)
         j->writes |= bits;
 }
 
+/* What the first operand would be, a script or a mode, stands in an option. */
+static bool first_is_file(const struct judged *j)
+{
+    if (program_is(j, "sed gsed"))
+        return has_option(j, 'e', "expression") || has_option(j, 'f', "file");
+    return has_option(j, 0, "reference");
+}
+
 static void
 add_operand(struct judged *j, const struct row *row, size_t word, size_t number, bool last)
 {
-    if (row->which == ALL_BUT_FIRST && number == 0)
+    if (row->which == ALL_BUT_FIRST && number == 0 && !first_is_file(j))
         return;
     if (row->which == LAST && !last) {
         if (row->moves)
@@ -387,8 +395,8 @@ void judged_done(struct judged *j)
         free(j->inner[i].folder);
     }
     j->n_inner = 0;
-    free(j->input_code);
-    j->input_code = NULL;
+    free(j->input_text);
+    j->input_text = NULL;
 }
 
 int judged_read(struct judged *j)

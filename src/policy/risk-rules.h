@@ -24,6 +24,9 @@ bool risk_rule_holds(const struct risk_rule *rule, const struct judged *j);
 #define DOWNLOADERS                                                                                \
     "curl wget wget2 aria2c axel fetch http https httpie xh lynx links nc ncat netcat socat ftp "  \
     "tftp ssh scp"
+#define SQL_CLIENTS                                                                                \
+    "mysql mariadb psql sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse usql pgcli "     \
+    "mycli litecli cockroach isql snowsql"
 #define SHELLS "sh bash dash zsh ksh ash mksh rbash yash posh fish csh tcsh"
 #define INTERPRETERS                                                                               \
     SHELLS " python python2 python3 pypy pypy3 perl ruby node nodejs bun deno php lua luajit "     \

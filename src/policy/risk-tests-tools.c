@@ -1,9 +1,7 @@
 /* What the rows about databases, git, packages, services and code ask of a command. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/macro.h"
 #include "command-options.h"
 #include "risk-rules.h"
@@ -23,10 +21,6 @@ static bool any_word_is(const struct judged *j, const char *list)
 }
 
 /* ---- databases ---------------------------------------------------------------------------- */
-
-#define SQL_CLIENTS                                                                                \
-    "mysql mariadb psql sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse usql pgcli "     \
-    "mycli litecli cockroach isql snowsql"
 
 /* Passes what SQL takes for a blank, and texts in quotes. */
 static const char *skip_sql_blank(const char *p)
@@ -84,8 +78,6 @@ static bool drops(const char *p)
 
 bool drops_by_sql(const struct judged *j)
 {
-    auto_free char *input = NULL;
-
     if (!program_is(j, SQL_CLIENTS))
         return false;
     for (size_t i = 1; i < j->n; i++) {
@@ -96,7 +88,7 @@ bool drops_by_sql(const struct judged *j)
             (word[0] == '-' && word[1] && drops(word + 2)))
             return true;
     }
-    return known_input(j, &input) > 0 && drops(input);
+    return j->input_text && drops(j->input_text);
 }
 
 bool drops_by_option(const struct judged *j)
@@ -302,6 +294,23 @@ bool code_deletes(const struct judged *j)
     return code_has(j, phrases, ARRAY_SIZE(phrases));
 }
 
+/* print | "command", outside of a text. */
+static bool awk_pipes(const char *code)
+{
+    bool in_text = false;
+
+    for (const char *p = code; p && *p; p++) {
+        if (*p == '\\' && p[1])
+            p++;
+        else if (*p == '"')
+            in_text = !in_text;
+        else if (*p == '|' && !in_text && p != code && p[-1] != '|' &&
+                 p[1 + strspn(p + 1, " \t")] == '"')
+            return true;
+    }
+    return false;
+}
+
 bool code_runs(const struct judged *j)
 {
     static const char *const phrases[] = {
@@ -315,7 +324,8 @@ bool code_runs(const struct judged *j)
         "| \"bash\"",    "|\"bash\"",
     };
 
-    return code_has(j, phrases, ARRAY_SIZE(phrases));
+    return code_has(j, phrases, ARRAY_SIZE(phrases)) ||
+           (program_is(j, "awk gawk mawk nawk") && awk_pipes(j->code));
 }
 
 bool code_forks(const struct judged *j)
@@ -328,8 +338,7 @@ bool code_forks(const struct judged *j)
 
 bool is_code(const struct judged *j)
 {
-    /* awk's programs seldom do more than print. */
-    return j->opaque & OPAQUE_CODE && !program_is(j, "awk gawk mawk nawk");
+    return j->opaque & OPAQUE_CODE;
 }
 
 bool is_unknown_program(const struct judged *j)

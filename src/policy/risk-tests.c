@@ -186,8 +186,8 @@ bool stops_machine_by_init(const struct judged *j)
 
 bool stops_machine_by_systemctl(const struct judged *j)
 {
-    static const char *const words[] = {"poweroff",  "reboot", "halt", "kexec",  "soft-reboot",
-                                        "emergency", "rescue", "exit", "isolate"};
+    static const char *const words[] = {"poweroff",    "reboot",    "halt",  "kexec",
+                                        "soft-reboot", "emergency", "rescue"};
 
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         if (operand(j, 0) && strcmp(operand(j, 0), words[i]) == 0)
@@ -257,12 +257,20 @@ static bool is_id_mode(const char *mode)
     return mode[who] && strchr("+=", mode[who]) && strchr(mode + who, 's');
 }
 
+/* install has its mode in an option, chmod as its first operand. */
+static const char *find_mode(const struct judged *j)
+{
+    if (!program_is(j, "install"))
+        return operand(j, 0);
+    for (size_t i = 1; i + 1 < j->n; i++)
+        if (strcmp(j->words[i].text, "-m") == 0)
+            return j->words[i + 1].text;
+    return NULL;
+}
+
 bool sets_id_bits(const struct judged *j)
 {
-    const char *mode = program_is(j, "install") ? NULL : operand(j, 0);
+    const char *mode = find_mode(j);
 
-    for (size_t i = 1; !mode && i + 1 < j->n; i++)
-        if (strcmp(j->words[i].text, "-m") == 0)
-            mode = j->words[i + 1].text;
     return mode && is_id_mode(mode);
 }

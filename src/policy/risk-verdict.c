@@ -100,9 +100,7 @@ static int insert(struct risk_verdict *verdict, struct risk_finding *take_findin
 {
     size_t at = verdict->n_findings;
 
-    if (!verdict->findings)
-        verdict->findings = calloc(RISK_FINDINGS_MAX, sizeof(*verdict->findings));
-    if (!verdict->findings || !take_finding->name || !take_finding->words) {
+    if (!take_finding->name || !take_finding->words) {
         finding_done(take_finding);
         return -ENOMEM;
     }

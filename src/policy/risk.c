@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/macro.h"
 #include "base/strv.h"
+#include "calls.h"
 #include "fork-bomb.h"
 #include "risk-verdict.h"
 #include "script-parse.h"
@@ -32,12 +33,19 @@ struct surroundings {
     unsigned depth;
     bool guessed; /* it may not be a command at all: only the worst counts */
     bool elsewhere;
+    bool called; /* in a function's body, with a call's arguments: calls in it are not followed */
 };
 
 static int add_too_much(struct judgement *judgement, const struct surroundings *where)
 {
     return verdict_add(judgement->verdict, risk_rule_find("too-much"), "", strdup(""),
                        where->through);
+}
+
+/* Once it is, that has been told, and every loop ends. */
+static bool is_exhausted(const struct judgement *judgement)
+{
+    return judgement->judged > RISK_JUDGED_MAX;
 }
 
 /* ---- the list of commands ----------------------------------------------------------------- */
@@ -65,10 +73,6 @@ static int list_command(struct judgement *judgement,
     if (verdict->n_commands >= RISK_COMMANDS_MAX ||
         judgement->command_bytes > RISK_COMMAND_BYTES_MAX)
         return add_too_much(judgement, where);
-    if (!verdict->commands)
-        verdict->commands = calloc(RISK_COMMANDS_MAX, sizeof(*verdict->commands));
-    if (!verdict->commands)
-        return -ENOMEM;
     verdict->commands[verdict->n_commands] =
         copy_texts(judgement, words, MIN(n, (size_t)RISK_COMMAND_WORDS_MAX));
     if (!verdict->commands[verdict->n_commands])
@@ -125,14 +129,15 @@ static int judge_inner(struct judgement *judgement,
                        const struct inner *inner)
 {
     auto_free char *through = make_through(where->through, inner->label);
-    auto_buf struct buf folder = {0};
+    struct path folder;
     struct surroundings inside = *where;
 
     if (!through)
         return -ENOMEM;
     if (inner->folder)
-        inside.folder = path_resolve(&folder, where->folder ? where->folder : NO_CWD, inner->folder)
-                            ? folder.data
+        inside.folder = (where->folder || *inner->folder == '/') &&
+                                path_resolve(&folder, where->folder, inner->folder)
+                            ? folder.text
                             : NULL;
     inside.through = through;
     inside.depth++;
@@ -155,6 +160,35 @@ judge_inners(struct judgement *judgement, const struct surroundings *where, cons
     return r;
 }
 
+/* The body of a function once more, with the arguments of one call. */
+static int judge_call(struct judgement *judgement,
+                      const struct surroundings *where,
+                      const struct word *words,
+                      size_t n)
+{
+    const struct script_function *function;
+    struct surroundings inside = *where;
+    int r = 0;
+
+    if (!where->script || where->called)
+        return 0;
+    function = called_function(where->script, words, n);
+    if (!function)
+        return 0;
+    inside.called = true;
+    inside.depth++;
+    for (size_t i = function->body.from;
+         r >= 0 && i < function->body.to && i < where->script->n && !is_exhausted(judgement); i++) {
+        auto_words struct words filled = {0};
+
+        inside.origin = &where->script->commands[i];
+        r = fill_arguments(&inside.origin->words, words, n, &filled);
+        if (r > 0)
+            r = judge_words(judgement, &inside, filled.v, filled.n);
+    }
+    return r;
+}
+
 static int judge_words(struct judgement *judgement,
                        const struct surroundings *where,
                        const struct word *words,
@@ -163,9 +197,9 @@ static int judge_words(struct judgement *judgement,
     struct judged *j;
     int r;
 
-    if (where->depth > RISK_DEPTH_MAX || judgement->judged >= RISK_JUDGED_MAX)
-        return add_too_much(judgement, where);
     judgement->judged++;
+    if (where->depth > RISK_DEPTH_MAX || is_exhausted(judgement))
+        return add_too_much(judgement, where);
     j = calloc(1, sizeof(*j));
     if (!j)
         return -ENOMEM;
@@ -185,6 +219,8 @@ static int judge_words(struct judgement *judgement,
         r = apply_rules(judgement, where, j);
     if (r == 0)
         r = judge_inners(judgement, where, j);
+    if (r == 0)
+        r = judge_call(judgement, where, words, n);
     judged_done(j);
     free(j);
     return r;
@@ -229,7 +265,7 @@ static int judge_commands(struct judgement *judgement,
     int r = 0;
 
     inside.script = script;
-    for (size_t i = 0; r == 0 && i < script->n; i++) {
+    for (size_t i = 0; r == 0 && i < script->n && !is_exhausted(judgement); i++) {
         const struct script_command *command = &script->commands[i];
 
         inside.origin = command;
@@ -321,7 +357,12 @@ int risk_judge(const struct risk_request *request, struct risk_verdict *ret)
     };
     struct surroundings where = {.folder = judgement.cwd, .env = request->env};
 
-    *ret = (struct risk_verdict){0};
+    *ret = (struct risk_verdict){
+        .findings = calloc(RISK_FINDINGS_MAX, sizeof(*ret->findings)),
+        .commands = calloc(RISK_COMMANDS_MAX, sizeof(*ret->commands)),
+    };
+    if (!ret->findings || !ret->commands)
+        return -ENOMEM;
     if (!request->script)
         return judge_argv(&judgement, &where, request->argv);
     return judge_script(&judgement, &where, request->script, NULL);

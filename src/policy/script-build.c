@@ -49,6 +49,7 @@ static void add_split(struct reader *r, struct word_build *b, const struct word 
 void build_add_value(struct reader *r, struct word_build *b, const struct word *value, bool quoted)
 {
     build_add_range(b, value->made_by);
+    quoted &= !value->glob; /* its names are what the quotes are around */
     if (quoted || b->whole || value->unknown)
         build_add(b, value->text, strlen(value->text),
                   value->unknown ? MARK_UNKNOWN
@@ -261,8 +262,11 @@ void build_end_word(struct reader *r, struct word_build *b)
     b->quoted = false;
 }
 
-void build_done(struct word_build *b)
+/* What a thrown away word could not hold counts as well. */
+void build_done(struct reader *r, struct word_build *b)
 {
+    if (buf_error(&b->text) || buf_error(&b->marks))
+        reader_oom(r);
     buf_done(&b->text);
     buf_done(&b->marks);
 }

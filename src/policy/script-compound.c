@@ -7,12 +7,17 @@
 
 /* ---- compound commands -------------------------------------------------------------------- */
 
+/* A loop's body may stand in braces, too. */
 static void read_do(struct reader *r)
 {
+    bool braces;
+
     skip_lines(r);
-    expect_keyword(r, "do", "a loop without do");
+    braces = take_keyword(r, "{");
+    if (!braces)
+        expect_keyword(r, "do", "a loop without do");
     read_list(r);
-    expect_keyword(r, "done", "a loop that is not closed");
+    expect_keyword(r, braces ? "}" : "done", "a loop that is not closed");
 }
 
 static void read_if(struct reader *r)

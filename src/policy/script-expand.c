@@ -56,9 +56,12 @@ add_known(struct reader *r, struct word_build *b, const char *name, size_t len, 
 static void add_output(
     struct reader *r, struct word_build *b, struct command_range range, size_t from, bool quoted)
 {
-    auto_free char *output = known_output(r->found->script, range);
-    struct word value = {.text = output};
+    auto_free char *output = NULL;
+    struct word value = {0};
 
+    if (known_output(r->found->script, range, &output) < 0)
+        reader_oom(r);
+    value.text = output;
     build_add_range(b, range);
     if (output && r->found->expanded + strlen(output) <= SCRIPT_EXPANSION_MAX) {
         r->found->expanded += strlen(output);
@@ -168,7 +171,7 @@ read_arithmetic(struct reader *r, struct word_build *b, char open, char close, s
         }
     }
     build_add_range(b, inner.made_by);
-    build_done(&inner);
+    build_done(r, &inner);
 }
 
 /* "((" is arithmetic where "))" closes it, else a subshell in another. */
@@ -193,7 +196,7 @@ void pass_arithmetic(struct reader *r)
 
     r->at += 2;
     read_arithmetic(r, &b, '(', ')', 2);
-    build_done(&b);
+    build_done(r, &b);
 }
 
 /* ---- parameters --------------------------------------------------------------------------- */
@@ -238,7 +241,7 @@ static void pass_up_to_brace(struct reader *r, struct word_build *b, bool quoted
 
     read_up_to_brace(r, &inner, quoted);
     build_add_range(b, inner.made_by);
-    build_done(&inner);
+    build_done(r, &inner);
     words_done(&nothing);
 }
 
@@ -288,6 +291,32 @@ read_default(struct reader *r, struct word_build *b, size_t name, size_t len, bo
     return true;
 }
 
+/* "[n]" behind an array's name. false: it is something else, and stays. */
+static bool
+read_element(struct reader *r, struct word_build *b, size_t name, size_t len, bool quoted)
+{
+    const char *p = r->text + r->at;
+    size_t digits = *p == '[' ? strspn(p + 1, "0123456789") : 0;
+    struct variable scratch = {0};
+    const struct variable *v;
+    size_t index;
+    bool known;
+
+    if (digits < 1 || digits > 4 || strncmp(p + 1 + digits, "]}", 2) != 0)
+        return false;
+    index = (size_t)strtoul(p + 1, NULL, 10);
+    v = variable_find(r, r->text + name, len, &scratch);
+    known = v && !v->unknown && index < v->values.n && r->found->expanded <= SCRIPT_EXPANSION_MAX;
+    if (known) {
+        r->found->expanded += strlen(v->values.v[index].text);
+        b->quoted |= quoted;
+        build_add_value(r, b, &v->values.v[index], quoted);
+        r->at += digits + 3;
+    }
+    words_done(&scratch.values);
+    return known;
+}
+
 static void read_parameter(struct reader *r, struct word_build *b, bool quoted)
 {
     size_t from = r->at, name, len;
@@ -303,7 +332,7 @@ static void read_parameter(struct reader *r, struct word_build *b, bool quoted)
             add_source(r, b, from);
         return;
     }
-    if (!reader_enter(r))
+    if ((len > 0 && read_element(r, b, name, len, quoted)) || !reader_enter(r))
         return;
     if (len == 0 || !read_default(r, b, name, len, quoted)) {
         pass_up_to_brace(r, b, quoted);

@@ -98,7 +98,7 @@ static void expand_lines(struct reader *r, struct words *out, const char *text, 
     read_double_quoted(inner, &b, '\0');
     if (!reader_stopped(r))
         build_end_word(inner, &b);
-    build_done(&b);
+    build_done(r, &b);
     here_documents_drop(inner);
     free(inner);
 }

@@ -99,7 +99,7 @@ void build_add(struct word_build *b, const char *text, size_t len, enum mark mar
 void build_add_value(struct reader *r, struct word_build *b, const struct word *value, bool quoted);
 void build_add_range(struct word_build *b, struct command_range range);
 void build_end_word(struct reader *r, struct word_build *b);
-void build_done(struct word_build *b);
+void build_done(struct reader *r, struct word_build *b);
 
 /* ---- script-expand.c ---- */
 void read_dollar(struct reader *r, struct word_build *b, bool quoted);
@@ -117,8 +117,8 @@ void variables_done(struct found *found);
 
 /* ---- script-effects.c ---- */
 void command_effects(struct reader *r, const struct script_command *command);
-/* What a substitution's only command prints, where that is plain. NULL: unknown. */
-char *known_output(const struct script *script, struct command_range range);
+/* What a substitution's only command prints: 1 where that is plain, 0 where not, or -ENOMEM. */
+int known_output(const struct script *script, struct command_range range, char **ret);
 
 /* ---- script-ansi.c ---- */
 void read_ansi_quoted(struct reader *r, struct word_build *b); /* at "$'" */

@@ -150,6 +150,7 @@ static void read_pipeline(struct reader *r)
         skip_lines(r);
         middle = r->found->script->n;
         r->found->folder = folder;
+        skip_prefixes(r);
         read_command(r);
         connect_pipe(r, from, middle);
         from = middle;
@@ -251,6 +252,8 @@ int script_parse(const char *text, const struct script_setting *setting, struct 
     found->folder = setting->cwd;
     read_all(found, text);
     variables_done(found);
+    /* A here-document without a last line end is read as if it had one. */
+    script->failed_at = MIN(script->failed_at, strlen(text));
     error = found->error;
     free(found);
     if (error)

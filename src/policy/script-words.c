@@ -184,7 +184,7 @@ void read_word(struct reader *r, struct words *out, enum word_mode mode)
         read_part(r, &b, mode);
     if (!reader_stopped(r))
         build_end_word(r, &b);
-    build_done(&b);
+    build_done(r, &b);
 }
 
 /* "<(list)" is the name of a file with what the list prints, ">(list)" of one that the list reads.
@@ -211,5 +211,5 @@ void read_process_substitution(struct reader *r, struct words *out)
         build_add(&b, r->text + from, r->at - from, MARK_UNKNOWN);
         build_end_word(r, &b);
     }
-    build_done(&b);
+    build_done(r, &b);
 }

@@ -5,6 +5,7 @@
 
 #include "base/macro.h"
 #include "command-options.h"
+#include "risk-rules.h"
 #include "unwrap.h"
 
 /* ---- shells ------------------------------------------------------------------------------- */
@@ -51,6 +52,11 @@ static bool is_standard_input(const char *text)
 {
     return strcmp(text, "-") == 0 || strcmp(text, "/dev/stdin") == 0 ||
            strcmp(text, "/dev/fd/0") == 0 || strcmp(text, "/proc/self/fd/0") == 0;
+}
+
+int unwrap_source(struct judged *j, const struct wrapper *wrapper)
+{
+    return j->n > 1 && is_standard_input(j->words[1].text) ? add_script_of_input(j) : 0;
 }
 
 int unwrap_shell(struct judged *j, const struct wrapper *wrapper)
@@ -115,8 +121,8 @@ static int take_code_of_input(struct judged *j)
         return r;
     if (r > 0) {
         j->opaque |= OPAQUE_CODE;
-        j->input_code = TAKE_PTR(text);
-        j->code = j->input_code;
+        j->input_text = TAKE_PTR(text);
+        j->code = j->input_text;
     } else if (has_input(j)) {
         j->opaque |= OPAQUE_INPUT;
     }
@@ -147,8 +153,9 @@ int unwrap_code(struct judged *j, const struct wrapper *wrapper)
     if (!language || other)
         return 0;
     if (language->operand) {
-        j->opaque |= OPAQUE_CODE;
+        /* awk's programs seldom do more than print. */
         j->code = scan.at < j->n ? j->words[scan.at].text : NULL;
+        j->opaque |= j->code && code_runs(j) ? OPAQUE_CODE : 0U;
         return 0;
     }
     if (scan.at < j->n && strcmp(j->words[scan.at].text, "eval") == 0 && program_is(j, "deno")) {
@@ -168,7 +175,6 @@ static const struct script_option {
     const char *prefix; /* what a value that is a command begins with; "" for all */
 } script_options[] = {
     {"su runuser script flock", 'c', "command", ""},
-    {"env", 'S', "split-string", ""},
     {"tar bsdtar gtar", 0, "to-command", ""},
     {"tar bsdtar gtar", 'I', "use-compress-program", ""},
     {"tar bsdtar gtar", 0, "checkpoint-action", "exec="},

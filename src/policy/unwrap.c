@@ -30,6 +30,7 @@ static int unwrap_named(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_input(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_remote(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_lookup(struct judged *j, const struct wrapper *wrapper);
+static int unwrap_container(struct judged *j, const struct wrapper *wrapper);
 
 #define PLAIN(values, names)                                                                       \
     {                                                                                              \
@@ -80,14 +81,17 @@ static const struct wrapper wrappers[] = {
            "name= memory= procs="),
      1, TWICE},
     {"eval", unwrap_joined, PLAIN(NULL, NULL), 0, 0},
+    {"source .", unwrap_source, PLAIN(NULL, NULL), 0, 0},
     {"watch", unwrap_joined, PLAIN("n", "interval="), 0, 0},
     {"trap", unwrap_named, PLAIN("lp", NULL), 0, 0},
     {"alias", unwrap_named, PLAIN(NULL, NULL), 0, ASSIGNMENTS},
     {"hyperfine", unwrap_named, {"wrmMpcs", "warmup= runs= prepare= cleanup=", false, false}, 0, 0},
     {"screen", unwrap_words, PLAIN("ceHhpStTX", NULL), 0, 0},
     {"tmux", unwrap_joined, PLAIN("LSfscteTp", NULL), 1, TWICE},
+    {"docker podman nerdctl docker-compose kubectl", unwrap_container,
+     PLAIN("euwnc", "env= user= workdir= env-file= namespace= container= index="), 1, 0},
     {"at batch", unwrap_input, PLAIN(NULL, NULL), 0, 0},
-    {"ssh rsh", unwrap_remote, PLAIN("BbcDEeFIiJLlmOopQRSWw", NULL), 1, ELSEWHERE},
+    {"ssh rsh", unwrap_remote, PLAIN("BbcDEeFIiJLlmOopQRSWw", NULL), 1, TWICE | ELSEWHERE},
     {"xargs gxargs", unwrap_xargs,
      PLAIN("adEILnPs",
            "arg-file= delimiter= max-args= max-procs= max-chars= null no-run-if-empty replace "
@@ -142,7 +146,7 @@ struct inner *add_inner(struct judged *j, enum inner_kind kind, const char *deta
     return &j->inner[j->n_inner++];
 }
 
-static int failed_to_add(const struct judged *j)
+int failed_to_add(const struct judged *j)
 {
     return j->more_inner ? 0 : -ENOMEM;
 }
@@ -224,12 +228,66 @@ find_command(const struct judged *j, const struct wrapper *wrapper, const char *
     return scan.at;
 }
 
+/* What stands behind "-S" or "--split-string=" in a word; NULL: it is another option. */
+static const char *split_string(const char *word)
+{
+    const char *letter = word[0] == '-' && word[1] != '-' ? strchr(word, 'S') : NULL;
+    const char *equals = strchr(word, '=');
+
+    if (letter)
+        return letter + 1;
+    if (strncmp(word, "--sp", 4) != 0)
+        return NULL;
+    return equals ? equals + 1 : "";
+}
+
+/* "env -S text words": the text's words stand before the others. */
+static int unwrap_split_string(struct judged *j)
+{
+    auto_buf struct buf b = {0};
+    size_t from = 1;
+    const char *text = NULL;
+
+    while (from < j->n && !(text = split_string(j->words[from].text)))
+        from++;
+    if (text)
+        buf_add_str(&b, text);
+    for (size_t i = from + 1; i < j->n; i++)
+        buf_add_format(&b, " %s", j->words[i].text);
+    if (buf_error(&b) < 0)
+        return -ENOMEM;
+    return b.len > 0 ? add_inner_script(j, b.data, "-S") : 0;
+}
+
+/* "docker exec … name command": what it finds there is somebody's, too. */
+static int unwrap_container(struct judged *j, const struct wrapper *wrapper)
+{
+    struct option_scan scan;
+    struct option option;
+    size_t at = 1, before = j->n_inner;
+    int r;
+
+    while (at < j->n && strcmp(j->words[at].text, "exec") != 0)
+        at++;
+    options_begin(&scan, j->words + at, j->n - at, &wrapper->style);
+    while (options_next(&scan, &option))
+        ;
+    at += scan.at + wrapper->skip;
+    at += at < j->n && strcmp(j->words[at].text, "--") == 0;
+    r = add_inner_words(j, at, j->n);
+    if (j->n_inner > before)
+        j->inner[before].elsewhere = true;
+    return r;
+}
+
 static int unwrap_words(struct judged *j, const struct wrapper *wrapper)
 {
     const char *folder;
     size_t at = find_command(j, wrapper, &folder);
     int r;
 
+    if (program_is(j, "env genv") && has_option(j, 'S', "split-string"))
+        return unwrap_split_string(j);
     if (program_is(j, "su runuser") && has_option(j, 'c', "command"))
         return 0; /* its value is the command, and what is left the user */
     if (program_is(j, "flock") && at < j->n && strcmp(j->words[at].text, "-c") == 0)
@@ -336,7 +394,9 @@ int judged_unwrap(struct judged *j)
         return 0;
     if (wrapper)
         r = wrapper->unwrap(j, wrapper);
-    if (r == 0 && j->code && code_runs(j))
+    if (r == 0 && program_is(j, SQL_CLIENTS))
+        r = known_input(j, &j->input_text);
+    if (r >= 0 && j->code && code_runs(j))
         r = unwrap_literals(j);
     return r < 0 ? r : unwrap_option_values(j);
 }

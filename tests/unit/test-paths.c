@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macro.h"
 #include "policy/paths.h"
@@ -131,13 +130,15 @@ static void test_too_long(void **state)
 
 static void test_resolving(void **state)
 {
-    auto_buf struct buf b = {0};
+    struct path path;
 
-    assert_true(path_resolve(&b, "/a/b", "../c/./d//e/"));
-    assert_string_equal(b.data, "/a/c/d/e");
-    buf_clear(&b);
-    assert_true(path_resolve(&b, "/a", "../../.."));
-    assert_string_equal(b.data, "/");
+    assert_true(path_resolve(&path, "/a/b", "../c/./d//e/"));
+    assert_string_equal(path.text, "/a/c/d/e");
+    assert_true(path_resolve(&path, "/a", "../../.."));
+    assert_string_equal(path.text, "/");
+    assert_int_equal(path.len, 1);
+    assert_true(path_resolve(&path, "/a", ""));
+    assert_string_equal(path.text, "/a");
 }
 
 static bool fits(const char *pattern, const char *name)
