@@ -36,7 +36,8 @@ static bool is_narrowing(const struct find *find, size_t at)
 static struct find read_find(const struct word *words, size_t n)
 {
     struct find find = {.words = words, .n = n};
-    size_t at = 1;
+    size_t at = 1, depth = 0;
+    bool either = false;
 
     while (at < n && list_has("-H -L -P", words[at].text, strlen(words[at].text)))
         at++;
@@ -44,8 +45,13 @@ static struct find read_find(const struct word *words, size_t n)
     while (at < n && !strchr("-(!", words[at].text[0]))
         at++;
     find.roots_to = at;
-    for (; at < n; at++)
+    for (; at < n; at++) {
+        depth += strcmp(words[at].text, "(") == 0;
+        depth -= depth > 0 && strcmp(words[at].text, ")") == 0;
+        either |= depth == 0 && list_has("-o -or ,", words[at].text, strlen(words[at].text));
         find.narrow |= is_narrowing(&find, at);
+    }
+    find.narrow &= !either; /* what a test leaves alone, the other side may take */
     return find;
 }
 
