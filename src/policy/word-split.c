@@ -11,6 +11,7 @@
 #include "shell-syntax.h"
 
 #define BLANKS " \t"
+#define FIRST_WORDS 16
 
 struct splitting {
     const char *text;
@@ -18,7 +19,8 @@ struct splitting {
     const char *const *env;
     struct buf word;
     bool in_word; /* also with nothing in it yet: '' is a word */
-    char **words;
+    char **words; /* counted, so that many of them are not looked through for each new one */
+    size_t n, allocated;
     struct rein_error **reterr;
 };
 
@@ -157,12 +159,34 @@ static int take_double_quotes(struct splitting *s)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
+static int grow(struct splitting *s)
+{
+    size_t allocated = s->allocated ? 2 * s->allocated : FIRST_WORDS;
+    char **words = reallocarray(s->words, allocated, sizeof(*words));
+
+    if (!words)
+        return rein_oom(s->reterr);
+    words[s->n] = NULL;
+    s->words = words;
+    s->allocated = allocated;
+    return 0;
+}
+
 static int end_word(struct splitting *s)
 {
+    char *word;
+
     if (!s->in_word)
         return 0;
     s->in_word = false;
-    return strv_add_take(&s->words, buf_take(&s->word)) < 0 ? rein_oom(s->reterr) : 0;
+    if (s->n + 1 >= s->allocated && grow(s) < 0)
+        return -ENOMEM;
+    word = buf_take(&s->word);
+    if (!word)
+        return rein_oom(s->reterr);
+    s->words[s->n++] = word;
+    s->words[s->n] = NULL;
+    return 0;
 }
 
 static int take_one(struct splitting *s)

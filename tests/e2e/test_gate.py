@@ -564,8 +564,9 @@ class BadInput(GateTest):
             o = self.try_call('execute_command', command=command)
             self.assertEqual(o.rc, 1, str(o))
             self.assertIn(o.json['error_code'], ('bad_request', 'shell_syntax'))
-        o = self.try_call('execute_command', command='echo ' + big)
-        self.assertIn(o.json.get('error_code'), ('spawn_failed', 'limit_exceeded'), str(o))
+        for command in ('echo ' + big, 'echo ' + 'a ' * (1 << 19)):
+            o = self.try_call('execute_command', command=command)
+            self.assertIn(o.json.get('error_code'), ('spawn_failed', 'limit_exceeded'), str(o))
         for script in ('$(' * 50000, '{ ' * 50000, '"$(' * 20000, '((' * 50000, 'a <<X\n' * 20000,
                        "echo '" + big):
             o = self.try_call('execute_command', command=script, shell=True)
