@@ -186,6 +186,13 @@ static void add_bash(struct buf *b)
                    "    COMPREPLY=($(compgen -W 'show' -- \"$current\"))\n"
                    "  elif [[ $verb == audit ]]; then\n"
                    "    COMPREPLY=($(compgen -W 'verify' -- \"$current\"))\n"
+                   "  elif [[ $verb == policy ]] && ((COMP_CWORD == 2)); then\n"
+                   "    COMPREPLY=($(compgen -W 'check rules trust untrust' -- \"$current\"))\n"
+                   "  elif [[ $verb == policy ]]; then\n"
+                   "    COMPREPLY=($(compgen -d -- \"$current\"))\n"
+                   "  elif [[ $verb == approve || $verb == deny ]]; then\n"
+                   "    COMPREPLY=($(compgen -W \"$(rein approvals 2>/dev/null | "
+                   "grep -o '^[0-9a-f]*')\" -- \"$current\"))\n"
                    "  elif [[ $verb == tool ]] && ((COMP_CWORD == 2)); then\n"
                    "    COMPREPLY=($(compgen -W 'list call' -- \"$current\"))\n"
                    "  elif [[ $verb == tool && $last == call ]]; then\n"
@@ -257,6 +264,11 @@ static const char *zsh_operands(const struct verb *verb)
         return "'1:what:(list call)' '2:tool:($(rein tool list 2>/dev/null | cut -f1))'";
     case VERB_AUDIT:
         return "'1:what:(verify)'";
+    case VERB_POLICY:
+        return "'1:what:(check rules trust untrust)' '2:directory:_files -/'";
+    case VERB_APPROVE:
+    case VERB_DENY:
+        return "'1:id:($(rein approvals 2>/dev/null | grep -o \"^[0-9a-f]*\"))'";
     case VERB_CONFIG:
         return "'1:what:(show)'";
     case VERB_COMPLETION:
@@ -341,6 +353,10 @@ static void add_fish(struct buf *b)
     buf_add_str(b,
                 "complete -c rein -n '__fish_seen_subcommand_from completion' -xa 'bash zsh fish'\n"
                 "complete -c rein -n '__fish_seen_subcommand_from audit' -xa verify\n"
+                "complete -c rein -n '__fish_seen_subcommand_from policy' -a "
+                "'check rules trust untrust'\n"
+                "complete -c rein -n '__fish_seen_subcommand_from approve deny' -xa "
+                "'(rein approvals 2>/dev/null | string match -r \"^[0-9a-f]+\")'\n"
                 "complete -c rein -n '__fish_seen_subcommand_from config' -xa show\n"
                 "complete -c rein -n '__fish_seen_subcommand_from tool; and not "
                 "__fish_seen_subcommand_from call' -xa 'list call'\n"

@@ -286,6 +286,10 @@ class Completion(ReinTest):
         self.assertEqual(sorted(self.complete('rein', 'run', '--after', '')),
                          ['keep', 'kill', 'wait'])
         self.assertIn('python', self.complete('rein', 'code', 'py'))
+        self.assertEqual(self.complete('rein', 'policy', 'ch'), ['check'])
+        self.assertEqual(self.complete('rein', 'audit', ''), ['verify'])
+        o = self.rein('tool', 'call', 'execute_command', '{"command": "userdel nobody-of-that-name"}')
+        self.assertEqual(self.complete('rein', 'approve', ''), [o.json['approval_id']])
 
     def test_unknown_shell(self):
         self.assert_complains(self.rein('completion', 'tcsh'), 2, 'bash, zsh, fish')
