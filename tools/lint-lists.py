@@ -17,6 +17,7 @@ RULES = (
     ('src/*/*.c', '{folder}/meson.build', r'(.+\.c)'),
     ('tests/unit/test-*.c', '{folder}/meson.build', r'test-(.+)\.c'),
     ('tests/e2e/test_*.py', '{folder}/meson.build', r'test_(.+)\.py'),
+    ('tests/python/test_*.py', '{folder}/meson.build', r'test_(.+)\.py'),
     ('tests/tools/test_*.py', '{folder}/meson.build', r'test_(.+)\.py'),
     ('tests/helpers/*.c', '{folder}/meson.build', r'(.+)\.c'),
     ('tests/fuzz/fuzz-*.c', '{folder}/meson.build', r'fuzz-(.+)\.c'),
