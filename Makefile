@@ -106,9 +106,13 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 
+.PHONY: wheel
+wheel: all ## make the Python package's wheel in dist
+	@$(PYTHON) bindings/python/rein_build.py dist --build $(BUILD)
+
 .PHONY: clean
 clean: ## remove the build directories
-	@rm -rf $(BUILD) $(CLANG_BUILD) $(SANITIZE_BUILD) $(FUZZ_BUILD) $(ANALYZE_BUILD)
+	@rm -rf $(BUILD) $(CLANG_BUILD) $(SANITIZE_BUILD) $(FUZZ_BUILD) $(ANALYZE_BUILD) dist
 
 .PHONY: help
 help: ## list the targets
