@@ -9,9 +9,10 @@ of each round's median, the least single figure, and the median over the rounds 
 ratio to the peer. A target is compared with the ratio where there is one, else with the median. A
 missed target does not fail the run: on a machine that does other things it means little.
 
-GROUP: only these (start, run, code, log, memory, stop, deadline, background). --quick: few rounds and little
-output, to see that everything works; its figures mean nothing. --shield: what is measured runs at
-real-time priority, out of the way of everything else on a machine that cannot be had for oneself.
+GROUP: only these (start, run, code, log, memory, stop, deadline, background, python). --quick: few
+rounds and little output, to see that everything works; its figures mean nothing. --shield: what is
+measured runs at real-time priority, out of the way of everything else on a machine that cannot be
+had for oneself.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 
+from bench_python import measure_python
 from report import Report, Series, Target
 
 LIMIT_SECONDS = 600         # a run that takes longer hangs somewhere
@@ -46,11 +48,11 @@ class HostEnded(Exception):
 
 
 class Host:
-    """A bench-host, which measures what it is asked to."""
+    """A bench-host, or another program like it, which measures what it is asked to."""
 
-    def __init__(self, bench, *args, **env):
+    def __init__(self, bench, *args, program=None, **env):
         self.process = subprocess.Popen(
-            [os.path.join(bench.programs, 'bench-host'), *args], cwd=bench.scratch, text=True,
+            [*(program or [os.path.join(bench.programs, 'bench-host')]), *args], cwd=bench.scratch, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=bench.messages,
             env={**bench.env, **env})
         if bench.shield:
@@ -88,6 +90,7 @@ class Bench:
         self.quick = args.quick
         self.shield = args.shield
         self.report = report
+        self.build = build
         self.rein = os.path.join(build, 'rein')
         self.programs = os.path.join(build, 'tests', 'bench')
         self.scratch = tempfile.mkdtemp(prefix='bench-', dir=build)
@@ -100,8 +103,8 @@ class Bench:
         self.hosts = []
         self.host = self.new_host()
 
-    def new_host(self, *args, **env):
-        host = Host(self, *args, **env)
+    def new_host(self, *args, program=None, **env):
+        host = Host(self, *args, program=program, **env)
         self.hosts.append(host)
         return host
 
@@ -486,6 +489,7 @@ GROUPS = {
     'stop': measure_stop,
     'deadline': measure_deadline,
     'background': measure_background,
+    'python': measure_python,
 }
 
 

@@ -29,6 +29,10 @@ class Series:
         rounds is in both, and leaves each round's ratio alone."""
         return statistics.median(mine / its for mine, its in zip(self.rounds, peer.rounds))
 
+    def beyond(self, peer):
+        """How much longer it took than the peer, by the same reasoning."""
+        return statistics.median(mine - its for mine, its in zip(self.rounds, peer.rounds))
+
 
 @dataclasses.dataclass
 class Target:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import zipfile
 
@@ -40,7 +41,16 @@ class Wheel(PythonTest):
         with open(os.path.join(PACKAGE, name), encoding='utf-8') as f:
             return re.search(pattern, f.read())[1]
 
-    def make(self, folder='dist'):
+    def wheel(self):
+        """One that all tests share."""
+        cls = type(self)
+        if not hasattr(cls, 'made'):
+            folder = tempfile.TemporaryDirectory()
+            cls.addClassCleanup(folder.cleanup)
+            cls.made = self.make(os.path.join(folder.name, 'dist'))
+        return cls.made
+
+    def make(self, folder):
         subprocess.run([sys.executable, os.path.join(PACKAGE, 'rein_build.py'), folder],
                        check=True, env=self.env, stdout=subprocess.PIPE)
         name, = os.listdir(folder)
@@ -64,7 +74,7 @@ class Wheel(PythonTest):
         self.assertEqual(out, WORKS + self.version + '\n')
 
     def test_contents(self):
-        path = self.make()
+        path = self.wheel()
         self.assertRegex(os.path.basename(path),
                          rf'^rein-{re.escape(self.version)}-py3-none-linux_\w+\.whl$')
         with zipfile.ZipFile(path) as wheel:
@@ -85,11 +95,11 @@ class Wheel(PythonTest):
         self.assertEqual([name for name in names if name.endswith('.pyc') or 'test' in name], [])
 
     def test_two_are_the_same(self):
-        with open(self.make('one'), 'rb') as one, open(self.make('two'), 'rb') as two:
+        with open(self.wheel(), 'rb') as one, open(self.make('again'), 'rb') as two:
             self.assertEqual(one.read(), two.read())
 
     def test_libraries_are_looked_for_beside_it(self):
-        with zipfile.ZipFile(self.make()) as wheel:
+        with zipfile.ZipFile(self.wheel()) as wheel:
             wheel.extract('rein/lib/librein.so.0', self.work)
         out = subprocess.run(['readelf', '-dW', 'rein/lib/librein.so.0'], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
@@ -97,7 +107,7 @@ class Wheel(PythonTest):
         self.assertRegex(out, r'SONAME.*\[librein\.so\.0\]')
 
     def test_install_the_wheel(self):
-        self.pip(self.make())
+        self.pip(self.wheel())
         self.check_installed()
 
     def test_install_from_the_checkout(self):

@@ -32,12 +32,16 @@ def new_error():
     return ctypes.POINTER(_native.Error)()
 
 
+class _Process:
+    """Stands for this process; a child of fork gets another one."""
+
+
 class Context:
     """A context, freed when neither it nor a job of it is needed any more."""
 
     def __init__(self):
         error = new_error()
-        self.pid = os.getpid()
+        self.process = _contexts.process
         self.lock = threading.RLock()
         self.jobs = 0
         self._unused = False
@@ -46,7 +50,7 @@ class Context:
             raise_error(error)
 
     def is_ours(self):
-        return self.pid == os.getpid()
+        return self.process is _contexts.process
 
     def job_gone(self):
         self.jobs -= 1
@@ -58,10 +62,11 @@ class Context:
         if handle:
             free(handle)
 
-    def __del__(self, getpid=os.getpid):
-        # In garbage with cycles it may come before its jobs.
+    def __del__(self):
+        # In garbage with cycles it may come before its jobs; at the end of the interpreter after
+        # the globals of this module.
         self._unused = True
-        if self.__dict__.get('handle') and self.jobs == 0 and self.pid == getpid():
+        if self.__dict__.get('handle') and self.jobs == 0 and _contexts and self.is_ours():
             self._free()
 
 
@@ -73,6 +78,7 @@ class _Contexts:
     """Those of this process, by the store that the environment names."""
 
     def __init__(self):
+        self.process = _Process()
         self.lock = threading.Lock()
         self.state = None
         self.shared = None

@@ -5,7 +5,6 @@ Nothing here waits. Whoever has to wait polls fileno(), which _steps.py does for
 
 import ctypes
 import errno
-import os
 import threading
 
 from . import _context, _native, errors
@@ -24,11 +23,25 @@ class Handle:
         self._pointer = pointer
         self._lock = threading.RLock()
         self._free = free
-        self._getpid = os.getpid
         self._buffer = None
+        self._names = None
         context.jobs += 1
-        self.id = lib.rein_job_id(pointer).decode()
-        self.pid = lib.rein_job_pid(pointer)
+
+    def names(self):
+        """(handle for people, pid of the main process), which stay when this is closed."""
+        if self._names is None:
+            with self._lock:
+                pointer = self._held()
+                self._names = lib.rein_job_id(pointer).decode(), lib.rein_job_pid(pointer)
+        return self._names
+
+    @property
+    def id(self):
+        return self.names()[0]
+
+    @property
+    def pid(self):
+        return self.names()[1]
 
     @classmethod
     def start(cls, spec, code=None):
@@ -68,16 +81,19 @@ class Handle:
                     self._context.job_gone()
 
     def __del__(self):
-        if self.__dict__.get('_pointer') and self._context.pid == self._getpid():
+        if self.__dict__.get('_pointer') and _context._contexts:
             self.close()
 
     def _held(self):
         if not self._pointer:
-            raise errors.BadRequestError(f'the handle of job {self.id} is closed')
+            raise errors.BadRequestError(f'the handle of job {self._name()} is closed')
         if not self._context.is_ours():
-            raise errors.BadRequestError(f'job {self.id} belongs to the process that this one was '
-                                         'forked from; attach() gives a handle of its own')
+            raise errors.BadRequestError(f'job {self._name()} belongs to the process that this one '
+                                         'was forked from; attach() gives a handle of its own')
         return self._pointer
+
+    def _name(self):
+        return self._names[0] if self._names else '(unknown)'
 
     # ---- reading ----------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ class Job:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
+        handle.names()  # to be known when it is closed
 
     # ---- what it is -------------------------------------------------------------------------
 

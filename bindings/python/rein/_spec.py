@@ -148,23 +148,31 @@ def prepare(*, argv=None, shell=False, cwd=None, env=None, env_profile='agent', 
     s = prepared.struct
     if argv is not None:
         prepared.set_command(argv, shell)
-    s.cwd, s.name = encoded('cwd', cwd), encoded('name', name)
-    s.env_profile = word('env_profile', env_profile, _native.ENV_PROFILES)
     if env is not None:
         s.env = _pointer(_environment(env))
     if env_keep:
         s.env_keep = _pointer(strings('env_keep', env_keep))
     if secrets:
         s.secrets = _pointer(strings('secrets', secrets))
-    s.after = word('after', after, _native.AFTER)
-    s.timeout_ns = nanoseconds('timeout', timeout)
-    s.grace_ns = _native.GRACE_NONE if grace == 0 else nanoseconds('grace', grace)
     if split:
         s.flags |= _native.SPEC_SPLIT
-    s.output_limit = count('output_limit', output_limit)
+    if grace == 0:
+        s.grace_ns, grace = _native.GRACE_NONE, None
+    # Zero is the default of all, so that only what was given costs something.
+    for field, convert, option, value in (
+            ('cwd', encoded, 'cwd', cwd), ('name', encoded, 'name', name),
+            ('timeout_ns', nanoseconds, 'timeout', timeout),
+            ('grace_ns', nanoseconds, 'grace', grace),
+            ('output_limit', count, 'output_limit', output_limit),
+            ('memory_limit', count, 'memory', memory),
+            ('cpu_time_ns', nanoseconds, 'cpu_time', cpu_time),
+            ('procs_limit', count, 'procs', procs),
+            ('file_size_limit', count, 'file_size', file_size)):
+        if value is not None:
+            setattr(s, field, convert(option, value))
+    s.env_profile = word('env_profile', env_profile, _native.ENV_PROFILES)
+    s.after = word('after', after, _native.AFTER)
     s.on_output_limit = word('on_output_limit', on_output_limit, _native.ON_OUTPUT_LIMIT)
-    s.memory_limit, s.cpu_time_ns = count('memory', memory), nanoseconds('cpu_time', cpu_time)
-    s.procs_limit, s.file_size_limit = count('procs', procs), count('file_size', file_size)
     if pass_fds:
         prepared.set_pass_fds(list(pass_fds))
     prepared.set_stdin(stdin, input)    # the last, for it may open something
