@@ -6,10 +6,12 @@ import inspect
 import io
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 from python_test import PATIENCE, PythonTest, wait_until
 
@@ -145,7 +147,6 @@ class Runs(PythonTest):
             f.write(f'home = {os.path.dirname(os.path.realpath(sys.executable))}\n')
         program = ('from rein.compat.genericagent import code_run\n'
                    'print(list(code_run("import sys; print(sys.prefix)", echo=False))[-1]["stdout"])')
-        import subprocess
         out = subprocess.run([os.path.join(folder, 'bin', 'python3'), '-c', program], check=True,
                              env=self.env, stdout=subprocess.PIPE, text=True).stdout
         self.assertEqual(out.strip(), folder)
@@ -394,11 +395,12 @@ class Faults(PythonTest):
             self.assertEqual(run('sleep 300', 'bash', 0.1)['exit_code'], -9)
 
     def test_10_stop_belongs_to_one_run(self):
-        with self.assertRaises(FileNotFoundError):
-            _, result = drain(code_run('touch started', 'bash', stop_signal=[1], echo=False))
-            self.assertEqual((result['status'], result['stdout']), ('error', STOP_LINE))
-            self.assertIsInstance(result['exit_code'], int)
-            os.stat('started')
+        with mock.patch.object(genericagent, 'Streamed', side_effect=AssertionError('started')):
+            result = run('touch started', 'bash', stop_signal=[1])
+            self.assertEqual(do_code_run({'script': '1'}, stop_signal=[1]), result)
+        self.assertEqual((result['status'], result['stdout']), ('error', STOP_LINE))
+        self.assertIsInstance(result['exit_code'], int)
+        self.assertEqual(run('print(1)', stop_signal=[])['stdout'], '1\n')
 
     def test_12_cap_includes_its_marker(self):
         self.assertLessEqual(len(run('print("x" * 50000)')['stdout']), 10000)

@@ -9,6 +9,7 @@ import unittest
 from python_test import AT_ONCE, PATIENCE, PythonTest, wait_until
 
 import rein
+from rein import _context, _steps
 
 # What blocks, each in a host of its own that gets SIGINT. TEXT: the marker of a sleep.
 BLOCKING = {
@@ -63,6 +64,15 @@ class Interrupts(PythonTest):
         self.assertLess(late[2], 0.1)
         late = sorted(self.check(BLOCKING['tool']) for _ in range(5))
         self.assertLess(late[2], 0.1)
+
+    def test_no_sleep_of_the_main_thread_is_long(self):
+        """A signal just before poll() is noticed after it."""
+        seen = [_steps._milliseconds(None), _steps._milliseconds(9), _steps._milliseconds(0)]
+        self.assertEqual(seen, [50, 50, 0])
+        thread = threading.Thread(target=lambda: seen.append(_steps._milliseconds(None)))
+        thread.start()
+        thread.join()
+        self.assertIsNone(seen[-1])
 
     def test_handlers_run_and_the_wait_goes_on(self):
         out = self.host_says('''
@@ -127,7 +137,8 @@ class Ends(PythonTest):
     def test_detached(self):
         known = self.host_says("print(rein.start(['sleep', '300'], detach=True).id)").strip()
         job = rein.attach(known)
-        self.assertTrue(job.running)
+        with self.assertRaises(TimeoutError):
+            job.wait(0.3)
         job.stop(0)
 
     def test_end_with_a_thread_in_a_call(self):
@@ -256,6 +267,11 @@ class Threads(PythonTest):
             timer.start()
             self.assertEqual(job.wait(PATIENCE).reason, 'stopped')
             timer.join()
+
+    def test_contexts_are_used_again(self):
+        for _ in range(3):
+            rein.call_tool('list_commands')
+            self.assertEqual(len(_context._contexts.idle), 1)
 
     def test_the_hosts_threads(self):
         rein.run(['true'], on_output=lambda *_: None)

@@ -56,6 +56,9 @@ class Basics(JobTest):
         self.assertEqual(job.stop(grace=0.2).signal, 'SIGKILL')
         self.assert_soon(begin)
 
+    def test_stop_without_grace(self):
+        self.assertEqual(self.start(['sleep', '300'], grace=0).stop().signal, 'SIGKILL')
+
     def test_block_stops_it(self):
         with rein.start(['sleep', '300']) as job:
             known = job.id
@@ -213,8 +216,8 @@ class Waiting(JobTest):
         for kw in ({'for_line': 'never'}, {'for_port': 9}):
             with self.subTest(**kw), self.assertRaises(rein.JobEndedError):
                 job.wait(PATIENCE, **kw)
-        job = self.start(['sleep', '0.1'])
         for kw in ({'for_line': 'never'}, {'for_port': 9}):
+            job = self.start(['sleep', '0.3'])
             with self.subTest(**kw), self.assertRaises(rein.JobEndedError):
                 job.wait(PATIENCE, **kw)
 
@@ -233,7 +236,7 @@ class Input(JobTest):
         job.send('one ä\n')
         job.send(b'two', eof=True)
         self.assertEqual(job.wait(PATIENCE).output, 'one ä\ntwo')
-        with self.assertRaises(rein.JobEndedError):
+        with self.assertRaisesRegex(rein.JobEndedError, 'has ended'):
             job.send('x')
 
     def test_much(self):
