@@ -34,6 +34,13 @@ class PythonTest(ReinTest):
         os.environ.clear()
         os.environ.update(self._old)
 
+    def rules(self, text):
+        """Sets the gate's rules."""
+        folder = os.path.join(self.config, 'rein')
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, 'config.ini'), 'w', encoding='utf-8') as f:
+            f.write(f'[rules]\n{text}\n')
+
     def host(self, program, *args, **kw):
         """A host of its own: starts a program of Python."""
         text = 'import os, signal, sys, threading, time, rein\n' + textwrap.dedent(program)

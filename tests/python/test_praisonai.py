@@ -9,12 +9,10 @@ import threading
 import time
 import unittest
 import urllib.request
-from unittest import mock
 
 from python_test import PATIENCE, PythonTest, wait_until
 
 import rein
-from rein import _tools
 from rein.compat import praisonai
 from rein.compat.praisonai import (ApprovalDecision, ShellTools, execute_command,
                                    get_command_output, get_system_info, kill_process,
@@ -286,56 +284,91 @@ class Checks(PraisonTest):
         answer = execute_command('printf %s "fix: a > b" *')
         self.assertEqual(answer['stdout'], 'fix: a > b*')
 
-    def with_answer(self, answer, asks=True):
-        """Calls with a library that asks, and then answers so."""
-        real = _tools.lib.rein_tool_call
-        request = {'tool': 'execute_command', 'command': ['rm', '-r', 'x'], 'risk': 'critical'}
-
-        def call(context, name, arguments, size, options, text, error):
-            o = options._obj
-            given = o.approve(None, json.dumps(request).encode()) if o.approve else -1
-            if given > 0:
-                return real(context, name, b'{"command": "echo ran"}', 23, options, text, error)
-            return real(context, b'no_tool', b'{}', 2, options, text, error)
-        loads = json.loads
-
-        def answered(text, *args, **kw):
-            found = loads(text, *args, **kw)
-            return {**found, **answer} if 'error_code' in found else found
-        with mock.patch.object(_tools.lib, 'rein_tool_call', call), \
-                mock.patch.object(_tools.json, 'loads', answered):
-            return execute_command('rm -r x')
+    def ask(self, asker):
+        self.rules('ask = printf ask\ndeny = printf deny')
+        set_approval_callback(asker)
+        self.addCleanup(set_approval_callback, None)
+        return execute_command('printf ask', env={'A': 'b'})
 
     def test_denied(self):
-        self.addCleanup(set_approval_callback, None)
         seen = []
 
         def deny(name, request, risk):
             seen.append((name, request['command'], risk))
-            return ApprovalDecision(False, 'User denied')
-        set_approval_callback(deny)
+            return ApprovalDecision(False, 'not today')
         with self.assertRaises(PermissionError) as caught:
-            self.with_answer({'error_code': 'approval_denied', 'error': 'no'})
+            self.ask(deny)
+        self.assertEqual(str(caught.exception), 'Execution of execute_command denied: not today')
+        self.assertEqual(seen, [('execute_command', ['printf', 'ask'], 'low')])
+        with self.assertRaises(PermissionError) as caught:
+            self.ask(lambda *_: False)
         self.assertEqual(str(caught.exception), 'Execution of execute_command denied: User denied')
-        self.assertEqual(seen, [('execute_command', ['rm', '-r', 'x'], 'critical')])
-        set_approval_callback(lambda *_: False)
-        with self.assertRaisesRegex(PermissionError, 'execute_command denied: the text'):
-            self.with_answer({'error_code': 'approval_denied', 'error': 'the text'})
+
+    def test_denied_by_a_rule(self):
+        self.rules('deny = printf deny')
+        with self.assertRaisesRegex(PermissionError,
+                                    "^Execution of execute_command denied: rule 'deny = printf"):
+            execute_command('printf deny')
 
     def test_nobody_to_ask(self):
-        with self.assertRaisesRegex(PermissionError, 'Execution of execute_command denied: nobody'):
-            self.with_answer({'error_code': 'approval_required', 'error': 'nobody'})
+        with self.assertRaisesRegex(PermissionError, 'Execution of execute_command denied: '
+                                                     'needs an approval, [0-9a-f]{8}'):
+            self.ask(None)
 
     def test_allowed(self):
-        self.addCleanup(set_approval_callback, None)
-        for decision in (ApprovalDecision(True), ApprovalDecision(True, scope='always'), True):
-            set_approval_callback(lambda *_: decision)
-            self.assertEqual(self.with_answer({})['stdout'], 'ran\n')
-        self.assertTrue(praisonai.get_approval_callback())
+        for decision in (ApprovalDecision(True), True):
+            self.assertEqual(self.ask(lambda *_: decision)['stdout'], 'ask')
+            with self.assertRaises(PermissionError):    # used up by one call
+                self.ask(None)
+        self.assertEqual(self.ask(lambda *_: ApprovalDecision(True, scope='always'))['stdout'],
+                         'ask')
+        self.assertEqual(self.ask(None)['stdout'], 'ask')
 
-    def test_other_errors_do_not_raise(self):
-        self.assertEqual(self.with_answer({'error_code': 'dangerous_command'})['error_code'],
-                         'dangerous_command')
+    def test_nobody_is_asked_for_what_is_harmless(self):
+        def asker(*_):
+            raise AssertionError
+        set_approval_callback(asker)
+        self.addCleanup(set_approval_callback, None)
+        self.assertIs(praisonai.get_approval_callback(), asker)
+        self.assertEqual(execute_command('echo x')['stdout'], 'x\n')
+
+    def test_dangerous(self):
+        for command, base in (('rm ../x', 'rm'), ('/bin/chmod 600 ../x', 'chmod'),
+                              ('env rm ../x', 'rm'), ("sh -c 'rm ../x'", 'rm'),
+                              ('curl -s http://example.invalid', 'curl')):
+            with self.subTest(command=command):
+                answer = execute_command(command)
+                self.check_refused(answer, 'dangerous_command')
+                self.assertEqual(answer['error'], f"Command '{base}' is in DANGEROUS_COMMANDS; pass "
+                                                  'allow_dangerous=True to override.')
+        answer = execute_command('chmod 600 ../x', allow_dangerous=True)
+        self.assertNotIn('error_code', answer)
+
+    def test_guide_asks_its_own_server(self):
+        """Not dangerous: nothing but loopback, and no file that matters."""
+        self.need('curl')
+        answer = execute_command('curl -s -o /dev/null -w %{http_code} http://localhost:9')
+        self.assertEqual((answer['exit_code'], answer['stdout']), (7, '000'))
+
+    def test_inside_the_working_directory(self):
+        os.mkdir('build')
+        self.assertTrue(execute_command('rm -rf build')['success'])
+        self.assertFalse(os.path.exists('build'))
+
+    def test_never(self):
+        os.environ['PATH'] = self.work  # there is nothing to be run, should a check fail
+        for command in ('rm -r -f /', 'rm -Rf ~', 'mkfs.ext4 /dev/sda', 'shutdown -P now'):
+            for allowed in (False, True):
+                with self.subTest(command=command):
+                    answer = execute_command(command, allow_dangerous=allowed)
+                    self.check_refused(answer, 'forbidden_command')
+                    self.assertEqual(answer['error'], 'Command blocked by self-preservation policy: '
+                                     + command.replace('~', self.home))
+                    self.assertTrue(answer['hint'])
+
+    def test_false_alarms(self):
+        for command in ('echo mkfs', "echo 'drop table users'"):
+            self.assertTrue(execute_command(command)['success'])
 
 
 class Machine(PraisonTest):

@@ -6,7 +6,6 @@ import subprocess
 import threading
 import time
 import unittest
-from unittest import mock
 
 from python_test import PATIENCE, PythonTest
 
@@ -212,40 +211,51 @@ class Stop(PythonTest):
 
 
 class Approval(PythonTest):
-    """What is asked comes from the library; here a library that asks and does nothing else."""
 
-    REQUEST = {'tool': 'execute_command', 'command': ['rm', 'x'], 'risk': 'critical'}
+    def setUp(self):
+        super().setUp()
+        self.rules('ask = printf ask')
 
-    def call(self, approve):
-        answers = []
+    def call(self, approve, **kw):
+        return rein.call_tool('execute_command', {'command': 'printf ask'}, approve=approve, **kw)
 
-        def asking(context, name, arguments, size, options, text, error):
-            o = options._obj
-            answers.append(o.approve(None, json.dumps(self.REQUEST).encode())
-                           if o.approve else None)
-            return real(context, b'list_commands', b'{}', 2, options, text, error)
-        real = _tools.lib.rein_tool_call
-        with mock.patch.object(_tools.lib, 'rein_tool_call', asking):
-            rein.call_tool('execute_command', {'command': 'rm x'}, approve=approve)
-        return answers[0]
-
-    def test_answers(self):
-        for given, expected in ((True, 1), ('once', 1), ('always', 2), (False, 0), (None, 0),
-                                ('nonsense', 0), (1, 0)):
+    def test_no(self):
+        for given in (False, None, 'nonsense', 1):
             with self.subTest(given=given):
-                self.assertEqual(self.call(lambda request: given), expected)
-        self.assertIsNone(self.call(None))
+                self.assertEqual(self.call(lambda request: given)['error_code'], 'approval_denied')
+
+    def test_once(self):
+        for given in (True, 'once'):
+            self.assertEqual(self.call(lambda request: given)['stdout'], 'ask')
+        self.assertEqual(self.call(None)['error_code'], 'approval_required')
+
+    def test_always(self):
+        self.assertEqual(self.call(lambda request: 'always')['stdout'], 'ask')
+        self.assertEqual(self.call(None)['stdout'], 'ask')
 
     def test_request_and_thread(self):
         seen = []
         self.call(lambda request: seen.append((request, threading.current_thread())))
-        self.assertEqual(seen, [(self.REQUEST, threading.current_thread())])
+        (request, thread), = seen
+        self.assertEqual((request['tool'], request['command'], request['cwd'], request['sandbox']),
+                         ('execute_command', ['printf', 'ask'], self.work, 'off'))
+        self.assertLessEqual({'env', 'risk', 'reasons'}, set(request))
+        self.assertIs(thread, threading.current_thread())
+
+    def test_with_a_listener(self):
+        seen = []
+        self.call(lambda request: True, on_output=lambda *piece: seen.append(piece))
+        self.assertEqual(seen, [('ask', 'stdout')])
 
     def test_exception_is_a_no(self):
         def approve(request):
             raise KeyError('own')
         with self.assertRaises(KeyError):
             self.call(approve)
+
+    def test_as_an_exception(self):
+        with self.assertRaises(rein.ApprovalRequiredError):
+            _tools.checked(self.call(None))
 
 
 if __name__ == '__main__':

@@ -79,9 +79,17 @@ def _call(tool: str, arguments: Mapping[str, Any], on_output=None) -> Answer:
     asking = _Asking(_asker) if _asker is not None else None
     answer = _tools.call_tool(tool, arguments, approve=asking, on_output=on_output)
     if answer.get('error_code') in _DENIALS:
-        reason = (asking.reason if asking else None) or answer['error']
+        reason = (asking.reason if asking else None) or _reason(tool, answer['error'])
         raise PermissionError(f'Execution of {tool} denied: {reason}')
     return answer
+
+
+def _reason(tool, error):
+    """The library's words without those that are said anyway."""
+    for known in (f'Execution of {tool} denied: ', f'Execution of {tool} '):
+        if error.startswith(known):
+            return error[len(known):]
+    return error
 
 
 class ShellTools:
