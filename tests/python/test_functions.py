@@ -60,7 +60,7 @@ class Calls(PythonTest):
                          'command_not_found')
 
     def test_background(self):
-        started = functions.execute_command('cat', run_in_background=True)
+        started = functions.execute_command('sleep 300', run_in_background=True)
         self.assertEqual(started['warnings'], [])
         known = started['process_id']
         self.assertEqual(functions.list_commands()['commands'][0]['process_id'], known)

@@ -156,7 +156,8 @@ class Forks(PythonTest):
 
     def test_child_leaves_the_parents_jobs_alone(self):
         out = self.host_says('''
-            import gc
+            import gc, warnings
+            warnings.simplefilter('ignore')     # that it forks with a thread beside it is the point
             job = rein.start(['sleep', '300'])
             run = threading.Thread(target=rein.run, args=(['sleep', '0.5'],))
             run.start()

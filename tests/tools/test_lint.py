@@ -106,6 +106,7 @@ class Lint(unittest.TestCase):
     def test_files_that_no_list_names(self):
         for name in ('src/base/forgotten.c', 'tests/unit/test-forgotten.c',
                      'tests/e2e/test_forgotten.py', 'tests/helpers/forgotten.c',
+                     'tests/python/test_forgotten.py',
                      'tests/fuzz/fuzz-forgotten.c', 'man/forgotten.1.scd'):
             with self.subTest(name):
                 self.create(name, '\n')

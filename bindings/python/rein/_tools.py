@@ -95,8 +95,10 @@ class _Call:
             return _DENY
 
     def _add_callbacks(self, looker):
-        self.options.look = _native.LOOK(looker.send)
-        self.options.look_ms = LOOK_MS
+        # In another thread no handler runs, and without a stop signal there is nothing to ask.
+        if self.stop is not None or threading.current_thread() is threading.main_thread():
+            self.options.look = _native.LOOK(looker.send)
+            self.options.look_ms = LOOK_MS
         if self.on_piece:
             self.options.output = _native.OUTPUT(self._piece)
         if self.on_approve:
