@@ -19,7 +19,7 @@ def new_host(bench):
 
 def measure_commands(bench, host):
     batch, program = (2 if bench.quick else 10), bench.program('noop')
-    names = ('subprocess', 'two readers', 'run', 'tool', 'drop-in')
+    names = ('bare run', 'bare tool', 'subprocess', 'two readers', 'run', 'tool', 'drop-in')
     found = bench.interleave({
         'library': lambda: bench.host.seconds('job', batch, program),
         **{name: lambda n=name: host.seconds(n, batch, program) for name in names}},
@@ -28,15 +28,17 @@ def measure_commands(bench, host):
     report = bench.report
     report.group('Python: a static no-op, from start to result', found)
     report.time('library, in C', found['library'])
+    report.time('the bare calls for a job', found['bare run'])
+    report.time('the bare call of a tool', found['bare tool'])
     report.time('subprocess.run', found['subprocess'])
     report.time('Popen and a thread a stream', found['two readers'], peer)
     report.time('rein.run', found['run'], peer)
     report.time('rein.call_tool', found['tool'], peer)
     report.time('rein.compat execute_command', found['drop-in'], peer)
-    report.value('rein.run, beyond the library', found['run'].beyond(found['library']), 's',
+    report.value('rein.run, beyond the bare calls', found['run'].beyond(found['bare run']), 's',
                  Target(OVERHEAD_SECONDS))
-    report.value('rein.call_tool, beyond the library', found['tool'].beyond(found['library']), 's',
-                 Target(OVERHEAD_SECONDS))
+    report.value('rein.call_tool, beyond the bare call', found['tool'].beyond(found['bare tool']),
+                 's', Target(OVERHEAD_SECONDS))
 
 
 def measure_code(bench, host):
