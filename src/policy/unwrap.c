@@ -31,6 +31,7 @@ static int unwrap_input(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_remote(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_lookup(struct judged *j, const struct wrapper *wrapper);
 static int unwrap_container(struct judged *j, const struct wrapper *wrapper);
+static int unwrap_verb(struct judged *j, const struct wrapper *wrapper);
 
 #define PLAIN(values, names)                                                                       \
     {                                                                                              \
@@ -80,6 +81,21 @@ static const struct wrapper wrappers[] = {
            "timeout= grace= cwd= env= env-profile= session= stdin= sandbox= net= ro= rw= hide= "
            "name= memory= procs="),
      1, TWICE},
+    {"uv poetry pipenv hatch pdm rye conda mamba micromamba", unwrap_verb,
+     PLAIN("npCf",
+           "name= prefix= directory= project= with= python= env-file= extra= group= package= "
+           "with-requirements= with-editable="),
+     1, TWICE},
+    {"npm pnpm yarn bundle", unwrap_verb, PLAIN("pCw", "package= prefix= workspace= filter="), 1,
+     TWICE},
+    {"direnv", unwrap_verb, PLAIN(NULL, NULL), 2, 0},
+    {"npx pnpx bunx uvx", unwrap_words, PLAIN("pc", "package= call= from= with= python="), 0, 0},
+    {"setpriv", unwrap_words,
+     PLAIN(NULL,
+           "reuid= regid= groups= inh-caps= ambient-caps= bounding-set= securebits= pdeathsig= "
+           "selinux-label= apparmor-profile="),
+     0, 0},
+    {"faketime", unwrap_words, PLAIN("p", "pid-file="), 1, 0},
     {"eval", unwrap_joined, PLAIN(NULL, NULL), 0, 0},
     {"source .", unwrap_source, PLAIN(NULL, NULL), 0, 0},
     {"watch", unwrap_joined, PLAIN("n", "interval="), 0, 0},
@@ -305,6 +321,20 @@ static int unwrap_lookup(struct judged *j, const struct wrapper *wrapper)
     bool asks = j->n > 1 && j->words[1].text[0] == '-' && strpbrk(j->words[1].text, "vV");
 
     return asks ? 0 : unwrap_words(j, wrapper);
+}
+
+/* "uv run", "npm exec": the other verbs of these start nothing that is in their words. */
+static int unwrap_verb(struct judged *j, const struct wrapper *wrapper)
+{
+    struct option_scan scan;
+    struct option option;
+    const char *verb, *verbs = program_is(j, "npm pnpm yarn bundle direnv") ? "exec x dlx" : "run";
+
+    options_begin(&scan, j->words, j->n, &wrapper->style);
+    while (options_next(&scan, &option)) {
+    }
+    verb = scan.at < j->n ? j->words[scan.at].text : "";
+    return list_has(verbs, verb, strlen(verb)) ? unwrap_words(j, wrapper) : 0;
 }
 
 /* ---- commands as text --------------------------------------------------------------------- */
