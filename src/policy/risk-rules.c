@@ -38,7 +38,7 @@ static const struct risk_rule rules[] = {
     {"recursive-change-of-system", FORBIDDEN,
      "it changes who may use the system's files, all of them", NULL, changes_system},
     {"answers-itself", FORBIDDEN, "it answers in the place of the person who is to be asked",
-     "rein", answers_itself},
+     "rein env", answers_itself},
 
     /* What leave lifts: at most high, so that nobody is asked beside. */
     {"delete-elsewhere", DANGER,

@@ -258,9 +258,39 @@ bool edits_crontab(const struct judged *j)
 }
 
 /* rein's own verbs by which people let calls go ahead. */
+/* Up to the command that rein is to run, whose own --yes is its own matter. A word behind an
+ * option may be its value. The tools' options may stand behind their arguments. */
+static bool says_yes(const struct judged *j)
+{
+    bool is_tool = j->n > 1 && word_is(j, 1, "tool");
+
+    for (size_t i = 2; i < j->n && !word_is(j, i, "--"); i++) {
+        if (word_is(j, i, "--yes --approve=auto") ||
+            (word_is(j, i - 1, "--approve") && word_is(j, i, "auto")))
+            return true;
+        if (!is_tool && j->words[i].text[0] != '-' && j->words[i - 1].text[0] != '-')
+            break;
+    }
+    return false;
+}
+
+#define YES_BY_VARIABLE                                                                            \
+    "REIN_APPROVE=auto REIN_YES=1 REIN_YES=yes REIN_YES=true REIN_YES=on REIN_YES=y"
+
+static bool script_says_yes(const struct judged *j)
+{
+    for (char **entry = j->script ? j->script->env : NULL; entry && *entry; entry++)
+        if (list_has(YES_BY_VARIABLE, *entry, strlen(*entry)))
+            return true;
+    return false;
+}
+
 bool answers_itself(const struct judged *j)
 {
-    return any_word_is(j, "approve") || (any_word_is(j, "policy") && any_word_is(j, "trust"));
+    if (!program_is(j, "rein"))
+        return any_word_is(j, YES_BY_VARIABLE);
+    return says_yes(j) || script_says_yes(j) || any_word_is(j, "approve") ||
+           (any_word_is(j, "policy") && any_word_is(j, "trust"));
 }
 
 bool wipes_history(const struct judged *j)
