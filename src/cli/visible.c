@@ -1,14 +1,30 @@
-/* Control characters, and the width of what is left. */
+/* What a terminal would obey or not show, and the width of what is left. */
 #include "visible.h"
 
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/macro.h"
 #include "text/utf8.h"
 #include "text/width.h"
 
-static int is_control(uint32_t code)
+/* Beside the control characters what turns the direction of others around, breaks a line, or is not
+ * seen at all: with these a text reads as another one. Joiners stay, as scripts and emoji need
+ * them. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+    {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+    {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+static bool is_hidden(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code <= 0x9f);
+    for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+        if (code >= hidden[i].first && code <= hidden[i].last)
+            return true;
+    return false;
 }
 
 static void add_escaped(struct buf *b, const char *bytes, size_t len)
@@ -23,7 +39,7 @@ static void add_valid(struct buf *b, const char *utf8, size_t len)
         uint32_t code;
         size_t n = utf8_get(utf8 + i, &code);
 
-        if (is_control(code))
+        if (is_hidden(code))
             add_escaped(b, utf8 + i, n);
         else
             buf_add(b, utf8 + i, n);

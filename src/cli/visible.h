@@ -6,7 +6,8 @@
 
 #include "base/buf.h"
 
-/* Appends a text with control characters (C0, DEL, C1) and bytes that are no UTF-8 as \xNN. */
+/* Appends a text; as \xNN: control characters (C0, DEL, C1), those that turn the direction of text
+ * or are not seen, and bytes that are no UTF-8. */
 void visible_add(struct buf *b, const char *bytes);
 
 /* Columns that a text without control characters takes on a terminal. */

@@ -356,6 +356,16 @@ class Terminal(GateTest):
         self.assertNotIn('\x1b[2J', seen)
         self.assertIn('\\x1b[2J', seen)
 
+    def test_nothing_in_a_command_is_hidden(self):
+        """Overrides of the direction of text, and what takes no room, would show another command."""
+        script = CRITICAL[2] + ' # a\u202ecba\u2066 x\u200by\ufeff z\u2028 \U000e0041 中文'
+        rc, seen = self.ask(b'n\n', 'run', '--gate', '--', 'sh', '-c', script)
+        self.assertEqual(rc, 125, seen)
+        for one in '\u202e\u2066\u200b\ufeff\u2028\U000e0041':
+            self.assertNotIn(one, seen)
+        self.assertIn('a\\xe2\\x80\\xaecba', seen)
+        self.assertIn('中文', seen)
+
     def test_a_tool_asks_a_person_too(self):
         rc, seen = self.ask(b'y\n', 'tool', 'call', 'execute_command',
                             json.dumps({'command': CRITICAL}))
