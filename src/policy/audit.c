@@ -107,10 +107,15 @@ static int read_tail(int fd, struct tail *ret, struct rein_error **reterr)
 /* The newest file; made when it is not there. */
 static int open_newest(struct appending *a, struct rein_error **reterr)
 {
+    struct stat st;
+
     a->fd = openat(a->dir_fd, "audit.jsonl",
                    O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (a->fd < 0)
+    if (a->fd < 0 || fstat(a->fd, &st) < 0)
         return audit_fail(reterr, -errno, "open", "audit.jsonl");
+    /* What is written into a pipe or a device is in no trail. */
+    if (!S_ISREG(st.st_mode))
+        return rein_fail(reterr, -EINVAL, "internal", "audit", "audit: audit.jsonl is no file");
     return read_tail(a->fd, &a->tail, reterr);
 }
 

@@ -517,6 +517,18 @@ class Trail(GateTest):
         r = self.call('execute_command', '--audit', 'off', command='true')
         self.assertEqual(r['warnings'], [])
 
+    def test_a_trail_that_is_no_file(self):
+        """What goes into a pipe is in no trail."""
+        self.call('execute_command', command='true')
+        path = os.path.join(self.state, 'audit', 'audit.jsonl')
+        os.remove(path)
+        os.mkfifo(path)
+        r = self.call('execute_command', command='true')
+        self.assertTrue(any('no file' in w for w in r['warnings']), r)
+        o = self.try_call('execute_command', '--audit', 'required', command='touch made')
+        self.assert_refused(o, 'internal', 1, 'no file')
+        self.assertEqual(os.listdir(self.work), [])
+
 
 class Secrets(GateTest):
 
