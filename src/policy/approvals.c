@@ -94,8 +94,7 @@ static int read_all(const char *dir, json_t **ret, struct rein_error **reterr)
         return *ret ? 0 : rein_oom(reterr);
     }
     if (r < 0)
-        return rein_fail(reterr, r, "internal", "approvals", "cannot read %s/%s: %s", dir,
-                         FILE_NAME, strerror(-r));
+        return state_file_fail(dir, FILE_NAME, r, reterr);
     return 0;
 }
 

@@ -67,6 +67,21 @@ int state_file_read(const char *dir, const char *name, json_t **ret)
     return -EBADMSG;
 }
 
+int state_file_fail(const char *dir, const char *name, int errnum, struct rein_error **reterr)
+{
+    static const char hint[] = "repair the file, or remove it: what it holds is then forgotten";
+    const char *why = errnum == -EBADMSG  ? "it is no JSON object"
+                      : errnum == -EINVAL ? "it is no file"
+                      : errnum == -EFBIG  ? "it is larger than rein makes it"
+                                          : NULL;
+
+    if (!why)
+        return rein_fail(reterr, errnum, "internal", "state", "cannot read %s/%s: %s", dir, name,
+                         strerror(-errnum));
+    return rein_fail_hint(reterr, errnum, "internal", "state", hint, "cannot read %s/%s: %s", dir,
+                          name, why);
+}
+
 static int write_text(const char *path, const char *text)
 {
     auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -20,6 +20,9 @@ int state_read_text(const char *path, char **ret, size_t *ret_size);
  * negative errno. dir: absolute. */
 int state_file_read(const char *dir, const char *name, json_t **ret);
 
+/* Says why state_file_read() failed, and what to do where the file itself is the fault: errnum. */
+int state_file_fail(const char *dir, const char *name, int errnum, struct rein_error **reterr);
+
 /* 0 or a negative errno; after a failure the file is what it was. */
 int state_file_write(const char *dir, const char *name, const json_t *object);
 

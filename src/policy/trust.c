@@ -64,8 +64,7 @@ static int read_list(const char *state_dir, json_t **ret, struct rein_error **re
         return *ret ? 0 : rein_oom(reterr);
     }
     if (r < 0)
-        return rein_fail(reterr, r, "internal", "trust", "cannot read %s/%s: %s", state_dir,
-                         LIST_NAME, strerror(-r));
+        return state_file_fail(state_dir, LIST_NAME, r, reterr);
     return 0;
 }
 

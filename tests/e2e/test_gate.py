@@ -297,6 +297,20 @@ class Approvals(GateTest):
                 self.assertEqual(self.rein(*args).rc, 2)
         self.assert_complains(self.rein('approve'), 2)
 
+    def test_a_broken_list_of_approvals(self):
+        """Nothing that asks runs, and the message says what to do."""
+        path = os.path.join(self.state, 'approvals.json')
+        os.makedirs(self.state, exist_ok=True)
+        for text in ('', '{', '[]', 'x' * (5 << 20)):
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(text)
+            with self.subTest(text=text[:4]):
+                o = self.try_call('execute_command', command=CRITICAL)
+                r = self.assert_refused(o, 'internal', 1, 'approvals.json')
+                self.assertIn('remove it', r['hint'])
+                o = self.rein('approvals')
+                self.assertEqual((o.rc, 'remove it' in o.err_text), (125, True), str(o))
+
 
 class Terminal(GateTest):
     """A person at the terminal is asked."""
@@ -516,6 +530,7 @@ class Trail(GateTest):
         self.assertEqual(os.listdir(self.work), [])
         r = self.call('execute_command', '--audit', 'off', command='true')
         self.assertEqual(r['warnings'], [])
+
 
     def test_a_trail_that_is_no_file(self):
         """What goes into a pipe is in no trail."""
