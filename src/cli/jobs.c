@@ -33,8 +33,8 @@ int operands_check(const struct call *call, size_t min, size_t max, struct rein_
 
     (void)snprintf(usage, sizeof(usage), "rein %s %s", call->verb->name, call->verb->usage);
     if (n < min)
-        return rein_fail_hint(reterr, -EINVAL, "bad_request", "options", usage,
-                              "%s: the ID of a job is missing", call->verb->name);
+        return rein_fail_hint(reterr, -EINVAL, "bad_request", "options", usage, "%s: ID is missing",
+                              call->verb->name);
     if (max > 0 && n > max)
         return rein_fail_hint(reterr, -EINVAL, "bad_request", "options", usage,
                               "%s: '%s' is one argument too many", call->verb->name,

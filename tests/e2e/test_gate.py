@@ -295,7 +295,9 @@ class Approvals(GateTest):
         for args in (['approve', '12345678'], ['approve', 'x'], ['deny', '']):
             with self.subTest(args=args):
                 self.assertEqual(self.rein(*args).rc, 2)
-        self.assert_complains(self.rein('approve'), 2)
+        o = self.rein('approve')
+        self.assert_complains(o, 2)
+        self.assertNotIn('job', o.err_text)
 
     def test_a_broken_list_of_approvals(self):
         """Nothing that asks runs, and the message says what to do."""
