@@ -242,7 +242,7 @@ static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spe
         job->marks_fd = TAKE_FD(plan->marks_fd);
     }
     job->argv = TAKE_PTR(plan->argv);
-    job->cwd = TAKE_PTR(plan->cwd);
+    job->cwd = TAKE_PTR(plan->shown_cwd);
     job->job_json = TAKE_PTR(plan->job_json);
     job->warnings = TAKE_PTR(plan->warnings);
     job->missing = TAKE_PTR(plan->missing);
@@ -255,7 +255,8 @@ static int adopt(rein_job *job, struct plan_message *plan, const struct rein_spe
     job->started_ns = time_mono_ns();
     job->background = (spec->flags & REIN_SPEC_BACKGROUND) != 0;
     job->let_go = spec->flags & REIN_SPEC_DETACHED || spec->owner_pid;
-    if (str_copy(&job->name, spec->name) < 0 || str_copy(&job->session, spec->session) < 0)
+    job->name = TAKE_PTR(plan->name);
+    if (str_copy(&job->session, spec->session) < 0)
         return -ENOMEM;
     return job_set_store_dir(job);
 }
@@ -291,10 +292,7 @@ static void take_started(rein_job *job, int *fds, size_t n_fds)
 }
 
 /* The first message is STARTED or FAILED. */
-static int wait_started(rein_job *job,
-                        const struct plan_message *plan,
-                        const struct rein_spec *spec,
-                        struct rein_error **reterr)
+static int wait_started(rein_job *job, const struct plan_message *plan, struct rein_error **reterr)
 {
     int fds[2] = {-EBADF, -EBADF};
     size_t n_fds;
@@ -310,7 +308,7 @@ static int wait_started(rein_job *job,
         return 0;
     }
     if (type == WIRE_FAILED && (size_t)n >= sizeof(struct wire_failed))
-        return plan_failed(job->context, plan, spec, (const void *)job->message, reterr);
+        return plan_failed(job->context, plan, (const void *)job->message, reterr);
     return rein_fail(reterr, -EIO, "spawn_failed", "supervisor",
                      "the supervisor was killed at its start");
 }
@@ -337,7 +335,7 @@ static int start_with_plan(rein_job *job,
     if (err < 0 && err != -EPIPE) /* a supervisor that has gone already has said why */
         return rein_fail(reterr, err, "spawn_failed", "plan",
                          "cannot send the plan to the supervisor: %s", strerror(-err));
-    return wait_started(job, plan, spec, reterr);
+    return wait_started(job, plan, reterr);
 }
 
 /* The supervisor looks after the leaf of a job of the background: nobody here may be left at its

@@ -121,7 +121,6 @@ static int fail_store(const rein *r, uint32_t step, int err, struct rein_error *
 
 int plan_failed(const rein *r,
                 const struct plan_message *plan,
-                const struct rein_spec *spec,
                 const struct wire_failed *failed,
                 struct rein_error **reterr)
 {
@@ -146,7 +145,8 @@ int plan_failed(const rein *r,
         return fail_clone(err, reterr);
     if (failed->step == WIRE_STEP_CHDIR)
         return rein_fail(reterr, err, "bad_cwd", "chdir",
-                         "cannot enter the working directory '%s': %s", spec->cwd, strerror(-err));
+                         "cannot enter the working directory '%s': %s", plan->shown_cwd,
+                         strerror(-err));
     return rein_fail(reterr, err, "spawn_failed",
                      failed->step < ARRAY_SIZE(steps) && steps[failed->step] ? steps[failed->step]
                                                                              : "supervisor",

@@ -103,9 +103,9 @@ static int make_job_json(struct plan_message *plan, const struct rein_spec *spec
                    plan->id);
     json_write_strings(&b, (const char *const *)plan->argv);
     buf_add_str(&b, ", \"cwd\": ");
-    json_write_string(&b, plan->cwd);
+    json_write_string(&b, plan->shown_cwd);
     buf_add_str(&b, ", \"name\": ");
-    json_write_string(&b, spec->name);
+    json_write_string(&b, plan->name);
     buf_add_str(&b, ", \"session\": ");
     json_write_string(&b, spec->session);
     buf_add_format(&b, ", \"started_at\": \"%s\", \"started_at_ns\": %lld, \"started_ns\": %lld",
@@ -126,17 +126,25 @@ static int make_job_json(struct plan_message *plan, const struct rein_spec *spec
     return plan->job_json ? 0 : -ENOMEM;
 }
 
-/* From here on argv is for people: nobody sees a secret in it. */
+static int mask_shown(char *text, const char *const *secrets, const char *const *env)
+{
+    int r = text ? secrets_mask_text(secrets, text) : 0;
+
+    return r == 0 && text ? secrets_mask_env(env, text) : r;
+}
+
+/* From here on argv, name and shown_cwd are for people: nobody sees a secret in them. */
 static int
 hide_secrets(struct plan_message *plan, const char *const *secrets, const char *const *env)
 {
-    int r = 0;
+    int r = str_copy(&plan->shown_cwd, plan->cwd);
 
-    for (char **word = plan->argv; r == 0 && *word; word++) {
-        r = secrets_mask_text(secrets, *word);
-        if (r == 0)
-            r = secrets_mask_env(env, *word);
-    }
+    if (r == 0)
+        r = mask_shown(plan->shown_cwd, secrets, env);
+    if (r == 0)
+        r = mask_shown(plan->name, secrets, env);
+    for (char **word = plan->argv; r == 0 && *word; word++)
+        r = mask_shown(*word, secrets, env);
     return r;
 }
 
@@ -220,6 +228,8 @@ int plan_make(rein *r,
     if (make_argv(spec, &ret->argv) < 0)
         return rein_oom(reterr);
     err = make_cwd(spec, &ret->cwd, reterr);
+    if (err == 0 && spec->name && str_copy(&ret->name, spec->name) < 0)
+        err = rein_oom(reterr);
     if (err < 0)
         return err;
     if (plan_add_limits(ret, spec) < 0)
@@ -274,6 +284,8 @@ void plan_done(struct plan_message *plan)
     (void)close_fd(plan->marks_fd);
     free(plan->strings);
     free(plan->cwd);
+    free(plan->shown_cwd);
+    free(plan->name);
     free(plan->job_json);
     plan->argv = strv_free(plan->argv);
     plan->warnings = strv_free(plan->warnings);

@@ -33,8 +33,10 @@ struct plan_message {
     int own_fds[4];                 /* opened for the plan, closed by plan_done() */
     size_t n_own_fds;
     char id[JOB_ID_LENGTH + 1];
-    char **argv;    /* what is executed, with secrets masked */
-    char *cwd;      /* absolute */
+    char **argv; /* what is executed, with secrets masked */
+    char *cwd;   /* absolute */
+    char *shown_cwd;
+    char *name;     /* or NULL */
     char *job_json; /* up to the pids */
     char **warnings;
     char **missing;
@@ -62,7 +64,6 @@ void plan_done(struct plan_message *plan);
 /* Turns a step that failed in the supervisor into an error. */
 int plan_failed(const rein *r,
                 const struct plan_message *plan,
-                const struct rein_spec *spec,
                 const struct wire_failed *failed,
                 struct rein_error **reterr);
 

@@ -165,6 +165,20 @@ class Words(SecretsTest):
         self.assertIn(STARS, o.err_text)
         self.assertNotIn(SECRET, o.err_text)
 
+    def test_directory_and_name(self):
+        o = self.rein('run', '--secret', 'TOKEN', '-C', '/none/' + SECRET, '--', 'true')
+        self.assertEqual(o.rc, 125)
+        self.assertIn('/none/' + STARS, o.err_text)
+        self.assertNotIn(SECRET, o.err_text)
+        folder = os.path.join(self.temp, SECRET)
+        os.mkdir(folder)
+        r = self.run_json('--secret', 'TOKEN', '--name', 'n ' + SECRET, '-C', folder, '--', 'pwd').R
+        self.assertEqual((r['name'], r['cwd'], r['output']),
+                         ('n ' + STARS, os.path.join(self.temp, STARS),
+                          os.path.join(self.temp, STARS) + '\n'))
+        self.rein('start', '--secret', 'TOKEN', '--name', SECRET, '-C', folder, '--', 'true')
+        self.assertNotIn(SECRET, self.rein('ps', '--all', '--json').text)
+
     def test_what_cannot_be_masked_is_told(self):
         r = self.run_json('--secret', 'NONE', '--secret', 'SHORT', '--secret', 'LONG',
                           '--secret', 'EMPTY', '--', 'sh', '-c', 'echo "$SHORT"',

@@ -428,7 +428,7 @@ static void check_failed(enum wire_step step, int errnum, const char *code, cons
     spec.cwd = "/some/where";
     if (!made.argv)
         assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
-    assert_int_equal(plan_failed(context, &made, &spec, &failed, &error), -errnum);
+    assert_int_equal(plan_failed(context, &made, &failed, &error), -errnum);
     assert_string_equal(error->code, code);
     assert_string_equal(error->step, told_step);
     assert_int_equal(error->errnum, errnum);
@@ -476,7 +476,7 @@ static void test_failure_without_an_errno(void **state)
     struct wire_failed failed = {.type = WIRE_FAILED, .step = WIRE_STEP_PIPE};
 
     assert_int_equal(plan_make(context, &spec, NULL, &made, NULL), 0);
-    assert_int_equal(plan_failed(context, &made, &spec, &failed, NULL), -EIO);
+    assert_int_equal(plan_failed(context, &made, &failed, NULL), -EIO);
 }
 
 #define plan_test(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
