@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -169,6 +170,7 @@ static int ask_until(int fd, int stop_fd, const struct buf *question)
 {
     int64_t until_ns = time_add_ns(time_mono_ns(), APPROVAL_SECONDS * NSEC_PER_SEC);
 
+    (void)tcflush(fd, TCIFLUSH); /* who typed it has not seen the question */
     if (io_write_all(fd, question->data, question->len) < 0)
         return -EIO;
     for (int i = 0; i < TRIES; i++) {

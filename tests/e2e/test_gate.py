@@ -321,12 +321,15 @@ class Terminal(GateTest):
         super().setUp()
         self.make_harmless()
 
-    def ask(self, answer, *args):
-        """Runs rein on a terminal, types the answer when asked; gives exit status and screen."""
+    def ask(self, answer, *args, ahead=b''):
+        """Runs rein on a terminal, types the answer when asked; gives exit status and screen.
+
+        ahead: typed before there is anything to answer."""
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(self.work)
             os.execve(REIN, [REIN, *args], {**self.env, 'TERM': 'dumb'})
+        os.write(fd, ahead)
         seen = b''
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -371,6 +374,10 @@ class Terminal(GateTest):
         self.assertEqual(rc, 125, seen)
         self.assertNotIn('\x1b[2J', seen)
         self.assertIn('\\x1b[2J', seen)
+
+    def test_what_was_typed_before_is_no_answer(self):
+        rc, seen = self.ask(b'n\n', 'run', '--gate', '--', *CRITICAL, ahead=b'y\n')
+        self.assertEqual((rc, '\nran' in seen), (125, False), seen)
 
     def test_nothing_in_a_command_is_hidden(self):
         """Overrides of the direction of text, and what takes no room, would show another command."""
