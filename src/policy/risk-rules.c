@@ -53,6 +53,7 @@ static const struct risk_rule rules[] = {
      "chmod chown chgrp gchmod gchown setfacl chattr", any_use},
     {"signals", DANGER, "it ends processes, of other jobs too",
      "kill killall pkill skill killall5 xkill", any_use},
+    {"signals-by-file", DANGER, "it ends processes, of other jobs too", "fuser", kills_by_file},
     {"power", DANGER, "it is about the machine's power", "shutdown reboot halt poweroff", any_use},
     {"privilege", DANGER, "it runs something with another user's rights",
      "sudo su doas pkexec runuser run0 please", any_use},

@@ -68,6 +68,7 @@ bool talks_to_network(const struct judged *j);
 bool opens_connection(const struct judged *j);
 bool kills_everything(const struct judged *j);
 bool kills_users(const struct judged *j);
+bool kills_by_file(const struct judged *j);
 bool sets_id_bits(const struct judged *j);
 bool opens_host(const struct judged *j);
 bool enters_host(const struct judged *j);

@@ -241,6 +241,11 @@ bool kills_everything(const struct judged *j)
     return false;
 }
 
+bool kills_by_file(const struct judged *j)
+{
+    return has_option(j, 'k', "kill");
+}
+
 bool kills_users(const struct judged *j)
 {
     if (program_is(j, "loginctl"))
