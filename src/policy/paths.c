@@ -78,6 +78,7 @@ static const struct watched {
     {"/etc/ssh", PATH_KEYS, true},
     {"/home/*/.ssh", PATH_KEYS, true},
     {"/root/.ssh", PATH_KEYS, true},
+    {"/etc/rein", PATH_POLICY, true},
     {"/etc/cron*", PATH_SCHEDULE, true},
     {"/etc/anacrontab", PATH_SCHEDULE, false},
     {"/var/spool/cron", PATH_SCHEDULE, true},
@@ -109,6 +110,8 @@ static const struct watched {
 static const struct watched watched_at_home[] = {
     {"/.ssh", PATH_KEYS, true},
     {"/.gnupg", PATH_KEYS, true},
+    {"/.config/rein", PATH_POLICY, true},
+    {"/.local/state/rein", PATH_POLICY, true},
     {"/.config/systemd", PATH_SCHEDULE, true},
     {"/.config/autostart", PATH_SCHEDULE, true},
     {"/.bashrc", PATH_STARTUP, false},

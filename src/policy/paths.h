@@ -37,6 +37,7 @@ enum path_kind {
     PATH_LOGS = 1 << 16,     /* the system's logs */
     PATH_STARTUP = 1 << 17,  /* what a person's shells read when they start */
     PATH_NETWORK = 1 << 18,  /* what bash takes for a connection */
+    PATH_POLICY = 1 << 19,   /* rein's own configuration and store: what the gate goes by */
 };
 
 struct path_place {

@@ -85,6 +85,7 @@ static const struct risk_rule rules[] = {
      moves_system},
     {"write-accounts", CRITICAL, "it changes accounts or what they may do", NULL, writes_accounts},
     {"write-keys", CRITICAL, "it changes who can log in", NULL, writes_keys},
+    {"write-policy", CRITICAL, "it changes what this gate goes by", NULL, writes_policy},
     {"write-schedule", CRITICAL, "it makes something run later, by itself", NULL, writes_schedule},
     {"write-boot", CRITICAL, "it changes what the machine starts with", NULL, writes_boot},
     {"write-logs", CRITICAL, "it changes the system's logs", NULL, writes_logs},

@@ -58,6 +58,7 @@ bool runs_download_by_name(const struct judged *j);
 bool writes_accounts(const struct judged *j);
 bool writes_keys(const struct judged *j);
 bool writes_schedule(const struct judged *j);
+bool writes_policy(const struct judged *j);
 bool writes_boot(const struct judged *j);
 bool writes_startup(const struct judged *j);
 bool writes_logs(const struct judged *j);

@@ -130,6 +130,11 @@ bool writes_schedule(const struct judged *j)
     return j->writes & PATH_SCHEDULE;
 }
 
+bool writes_policy(const struct judged *j)
+{
+    return (j->writes | j->deletes | j->moves) & PATH_POLICY;
+}
+
 bool writes_boot(const struct judged *j)
 {
     return j->writes & PATH_BOOT;
