@@ -59,11 +59,14 @@ const struct argument execute_command_arguments[] = {
 
 static int take_array(const json_t *array, char ***ret, struct rein_error **reterr)
 {
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (strv_add(ret, json_string_value(json_array_get(array, i))) < 0)
-            return rein_oom(reterr);
-    if (!*ret)
+    size_t n = json_array_size(array);
+
+    if (n == 0)
         return rein_fail(reterr, -EINVAL, "bad_request", "command", "Empty command");
+    *ret = calloc(n + 1, sizeof(**ret));
+    for (size_t i = 0; i < n; i++)
+        if (!*ret || str_copy(&(*ret)[i], json_string_value(json_array_get(array, i))) < 0)
+            return rein_oom(reterr);
     return 0;
 }
 
