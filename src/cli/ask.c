@@ -159,8 +159,10 @@ static int read_answer(int fd)
     char line[ANSWER_SIZE];
     ssize_t n = io_read(fd, line, sizeof(line) - 1);
 
-    if (n <= 0)
+    if (n <= 0) {
+        (void)io_write_all(fd, "\n", 1);
         return GATE_ANSWER_NO;
+    }
     line[n] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
     return parse_answer(line);

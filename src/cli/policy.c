@@ -41,7 +41,7 @@ static const char *const words_of_steps[] = {
 static void add_finding(struct buf *b, const struct risk_finding *f)
 {
     buf_add_format(b, "  %-9s %s: %s", risk_level_name(f->level), f->rule, f->reason);
-    if (f->words) {
+    if (f->words[0]) {
         buf_add_str(b, ": ");
         visible_add(b, f->words);
     }
@@ -92,6 +92,10 @@ open_gate(const struct call *call, const rein *r, struct job_gate *g, struct rei
     struct gate_settings settings;
     int result = gate_settings_of(s, &settings, reterr);
 
+    if (result == 0 && s->tool && !job_gate_knows(s->tool))
+        return rein_fail_hint(reterr, -EINVAL, "bad_request", "options",
+                              "rein tool list has the tools", "--tool: there is no tool '%.80s'",
+                              s->tool);
     if (result == 0)
         result =
             job_gate_open(g, r, s->tool ? s->tool : "execute_command", &settings, NULL, reterr);

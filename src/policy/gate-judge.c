@@ -138,7 +138,7 @@ void gate_verdict_done(struct gate_verdict *verdict)
 static void add_finding(struct buf *b, const struct risk_finding *f)
 {
     buf_add_str(b, f->reason);
-    if (f->words)
+    if (f->words[0])
         buf_add_format(b, ": %s", f->words);
     if (f->through)
         buf_add_format(b, " (through %s)", f->through);

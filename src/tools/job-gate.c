@@ -18,8 +18,35 @@
 #include "policy/audit-ends.h"
 #include "policy/hide.h"
 #include "result-json.h"
+#include "tool.h"
 
 /* ---- opening ------------------------------------------------------------------------------ */
+
+bool job_gate_knows(const char *tool)
+{
+    static const char *const verbs[] = {"run", "code", "start"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+        if (strcmp(tool, verbs[i]) == 0)
+            return true;
+    return tool_find(tool) != NULL;
+}
+
+/* A rule about a tool that does not exist would never fit, and nobody would know. */
+static int check_tools(const struct rules *rules, struct rein_error **reterr)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct rule *rule = &rules->list[i];
+
+        if (rule->tool && !job_gate_knows(rule->tool))
+            return rein_fail_hint(reterr, -EINVAL, "bad_request", "config",
+                                  "rein tool list has the tools; a person's calls are run, code "
+                                  "and start",
+                                  "%s:%d: there is no tool '%.80s'", rule->file, rule->line,
+                                  rule->tool);
+    }
+    return 0;
+}
 
 int job_gate_open(struct job_gate *g,
                   const rein *r,
@@ -38,6 +65,8 @@ int job_gate_open(struct job_gate *g,
     };
     int result = policy_load(&from, &g->policy, reterr);
 
+    if (result == 0)
+        result = check_tools(&g->policy.rules, reterr);
     if (result < 0)
         return result;
     g->tool = tool;

@@ -30,6 +30,9 @@ int job_gate_open(struct job_gate *g,
                   struct rein_error **reterr);
 void job_gate_done(struct job_gate *g);
 
+/* Is it the name of a tool, or of a person's verb that may pass the gate? */
+bool job_gate_knows(const char *tool);
+
 /* A job that is about to be started. All borrowed. */
 struct job_intent {
     const struct rein_spec *spec;

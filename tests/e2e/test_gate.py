@@ -425,6 +425,15 @@ class Rules(GateTest):
         o = self.try_call('execute_command', command='true')
         self.assert_refused(o, 'bad_request', 1, 'config.ini:2', 'permit')
 
+    def test_a_rule_about_no_tool_is_told(self):
+        self.config_file('[rules]\ndeny = tool:send_inptu\n')
+        o = self.try_call('execute_command', command='true')
+        self.assert_refused(o, 'bad_request', 1, 'config.ini:2', "no tool 'send_inptu'")
+        self.config_file('[rules]\ndeny = tool:run true\n')
+        self.assert_complains(self.rein('run', '--gate', '--', 'true'), 125, 'denied')
+        o = self.rein('policy', 'check', '--tool', 'nonsense', '--', 'true')
+        self.assert_complains(o, 2, "no tool 'nonsense'")
+
     def test_a_project_is_trusted_first(self):
         project, below = self.make_dir('p'), self.make_dir('p', 'below')
         with open(os.path.join(project, '.rein.ini'), 'w', encoding='utf-8') as f:
@@ -610,7 +619,7 @@ class BadInput(GateTest):
             o = self.try_call('execute_command', command=command)
             self.assertEqual(o.rc, 1, str(o))
             self.assertIn(o.json['error_code'], ('bad_request', 'shell_syntax'))
-        for command in ('echo ' + big, 'echo ' + 'a ' * (1 << 19)):
+        for command in ('echo ' + big, 'echo ' + 'a ' * (1 << 19), ['echo'] + ['a'] * (1 << 18)):
             o = self.try_call('execute_command', command=command)
             self.assertIn(o.json.get('error_code'), ('spawn_failed', 'limit_exceeded'), str(o))
         for script in ('$(' * 50000, '{ ' * 50000, '"$(' * 20000, '((' * 50000, 'a <<X\n' * 20000,
