@@ -385,8 +385,11 @@ struct rein_tool_options {
     int (*output)(void *userdata, const void *data, size_t size, const struct rein_piece *piece);
 
     /* Asked before something risky is started. request_json: {"tool", "command": [...], "cwd",
-     * "env": {...}, "sandbox", "risk", "reasons": [...]}. 0: no; 1: yes, once; 2: yes, and always
-     * for exactly this; negative: there is nobody to ask. NULL is the same as nobody. */
+     * "env": {...}, "sandbox", "risk", "reasons": [...]}, with "script" (a text for bash) or
+     * "language" and "code" in place of "command". Secrets are hidden in it, long texts cut. 0: no;
+     * 1: yes, once; 2: yes, and always for exactly this, in the session or else in all; -ETIMEDOUT:
+     * no answer came, which is a no; another negative number: there is nobody to ask. NULL is the
+     * same as nobody. */
     int (*approve)(void *userdata, const char *request_json);
 
     /* Called while the call waits, after each signal that interrupts it and every look_ms
@@ -394,6 +397,11 @@ struct rein_tool_options {
     int (*look)(void *userdata);
     int look_ms;
     void *userdata; /* for all of them */
+
+    /* Of all jobs, as in struct rein_spec. */
+    int env_profile; /* enum rein_env_profile */
+    const char *const *env_keep;
+    const char *const *secrets;
 };
 
 /* Calls a tool with a JSON object of arguments, len bytes of UTF-8; none at all are an empty

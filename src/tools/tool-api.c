@@ -24,6 +24,9 @@ static struct tool_context make_context(rein *r, const struct rein_tool_options 
         .look = o->look,
         .look_ms = o->look_ms,
         .look_userdata = o->userdata,
+        .env_profile = o->env_profile,
+        .env_keep = o->env_keep,
+        .secrets = o->secrets,
     };
 }
 

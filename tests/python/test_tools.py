@@ -49,6 +49,20 @@ class Calls(PythonTest):
         self.assertEqual((answer['stdout'], answer['exit_code'], answer['success']),
                          ('a b c\n', 0, True))
 
+    def test_environment(self):
+        os.environ.update(PLAIN='of no shape', API_KEY='keep-this-quiet')
+        self.addCleanup(os.environ.pop, 'PLAIN')
+        self.addCleanup(os.environ.pop, 'API_KEY')
+        show = {'command': ['sh', '-c', 'echo "$PLAIN,$API_KEY"']}
+        self.assertEqual(rein.call_tool('execute_command', show)['stdout'],
+                         'of no shape,keep-this-quiet\n')
+        r = rein.call_tool('execute_command', show, env_profile='clean', env_keep=['PLAIN'])
+        self.assertEqual(r['stdout'], 'of no shape,\n')
+        r = rein.call_tool('execute_command', show, secrets=['PLAIN'])
+        self.assertEqual(r['stdout'], '***********,keep-this-quiet\n')
+        with self.assertRaises(rein.BadRequestError):
+            rein.call_tool('execute_command', show, env_profile='none')
+
     def test_arguments_as_text(self):
         for arguments in ('{"code": "print(1)"}', b'{"code": "print(1)"}'):
             self.assertEqual(rein.call_tool('code_run', arguments)['stdout'], '1\n')

@@ -93,7 +93,8 @@ class ToolOptions(Structure):
     _fields_ = [('size', c_size_t), ('flags', c_uint), ('session', c_char_p), ('stop_fd', c_int),
                 ('prelude', c_char_p), ('code_timeout_max_ns', c_int64), ('started', STARTED),
                 ('output', OUTPUT), ('approve', APPROVE), ('look', LOOK), ('look_ms', c_int),
-                ('userdata', c_void_p)]
+                ('userdata', c_void_p), ('env_profile', c_int), ('env_keep', STRINGS),
+                ('secrets', STRINGS)]
 
 
 # The names that the structs have in rein.h.

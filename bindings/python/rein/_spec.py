@@ -63,7 +63,7 @@ def strings(name, values):
     return (ctypes.c_char_p * (len(data) + 1))(*data)
 
 
-def _pointer(array):
+def pointer(array):
     return ctypes.cast(array, _native.STRINGS)
 
 
@@ -107,7 +107,7 @@ class Prepared:
             self._fd = -1
 
     def set_command(self, argv, shell):
-        self.struct.argv = _pointer(command(argv, shell))
+        self.struct.argv = pointer(command(argv, shell))
         if shell:
             self.struct.flags |= _native.SPEC_SHELL
 
@@ -149,11 +149,11 @@ def prepare(*, argv=None, shell=False, cwd=None, env=None, env_profile='agent', 
     if argv is not None:
         prepared.set_command(argv, shell)
     if env is not None:
-        s.env = _pointer(_environment(env))
+        s.env = pointer(_environment(env))
     if env_keep:
-        s.env_keep = _pointer(strings('env_keep', env_keep))
+        s.env_keep = pointer(strings('env_keep', env_keep))
     if secrets:
-        s.secrets = _pointer(strings('secrets', secrets))
+        s.secrets = pointer(strings('secrets', secrets))
     if split:
         s.flags |= _native.SPEC_SPLIT
     if grace == 0:
@@ -198,7 +198,7 @@ def make_code(language, source, *, file=None, args=(), prelude=None):
         data = _source_bytes(source)
         code.text, code.text_size = data, len(data)
     code.file = encoded('file', file)
-    code.args = _pointer(strings('args', args))
+    code.args = pointer(strings('args', args))
     if prelude is True:
         code.prelude = b''  # the built-in one
     elif prelude:

@@ -12,7 +12,7 @@ import ctypes
 import json
 import queue
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _context, _native, _spec, errors
 from ._native import lib
@@ -49,7 +49,8 @@ class _Call:
     """One call of the library, from the thread that blocks in it."""
 
     def __init__(self, name, arguments, *, session=None, detached=False, stop=None,
-                 code_timeout_max=None, prelude=None):
+                 code_timeout_max=None, prelude=None, env_profile='agent', env_keep=(),
+                 secrets=()):
         self.name = _spec.encoded('name', name)
         self.arguments = _encode(arguments)
         self.stop = stop
@@ -59,6 +60,11 @@ class _Call:
         o.flags = _native.TOOL_DETACHED if detached else 0
         o.session = _spec.encoded('session', session)
         o.prelude = _spec.encoded('prelude', prelude)
+        o.env_profile = _spec.word('env_profile', env_profile, _native.ENV_PROFILES)
+        if env_keep:
+            o.env_keep = _spec.pointer(_spec.strings('env_keep', env_keep))
+        if secrets:
+            o.secrets = _spec.pointer(_spec.strings('secrets', secrets))
         o.code_timeout_max_ns = _spec.nanoseconds('code_timeout_max', code_timeout_max)
 
     # ---- callbacks --------------------------------------------------------------------------
@@ -228,8 +234,9 @@ class Streamed:
 def call_tool(name: str, arguments: Arguments = None, *, session: Optional[str] = None,
               detached: bool = False, on_output: Optional[Callable[[str, str], Any]] = None,
               approve: Optional[Approve] = None, stop: Any = None,
-              code_timeout_max: Optional[float] = None,
-              prelude: Optional[str] = None) -> Dict[str, Any]:
+              code_timeout_max: Optional[float] = None, prelude: Optional[str] = None,
+              env_profile: str = 'agent', env_keep: Sequence[str] = (),
+              secrets: Sequence[str] = ()) -> Dict[str, Any]:
     """Calls a tool, and returns its answer: a result, or an error object with "success": False and
     "error_code". Both are for the model; neither is an exception.
 
@@ -243,12 +250,13 @@ def call_tool(name: str, arguments: Arguments = None, *, session: Optional[str] 
     yes, "always" is yes for exactly this from now on. stop: anything that becomes true when the
     caller has had enough (a list, a threading.Event, a function), looked at every 25 ms.
     code_timeout_max: ceiling of code_run's timeout, in seconds (600). prelude: of code_run, a file
-    or "none".
+    or "none". env_profile: "agent", "inherit" or "clean"; env_keep: names that a clean environment
+    lets through; secrets: names of variables whose values become stars in all that is shown.
 
     Raises what on_output or approve raise, and KeyboardInterrupt; the command is ended before.
     """
     options = dict(session=session, detached=detached, code_timeout_max=code_timeout_max,
-                   prelude=prelude)
+                   prelude=prelude, env_profile=env_profile, env_keep=env_keep, secrets=secrets)
     if on_output is None and approve is None:
         return _Call(name, arguments, stop=stop, **options).make()
     with Streamed(name, arguments, stop=stop, approve=approve, with_output=on_output is not None,
