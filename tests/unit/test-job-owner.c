@@ -111,6 +111,7 @@ static void wait_for_record(const char *id)
     (void)snprintf(path, sizeof(path), "state/jobs/%s/exit.json", id);
     for (int i = 0; i < PATIENCE_MS && access(in_temp_dir(path), F_OK) < 0; i++)
         (void)poll(NULL, 0, 1);
+    assert_int_equal(access(in_temp_dir(path), F_OK), 0);
 }
 
 static void test_tree_ends_with_its_owner(void **state)
@@ -134,8 +135,9 @@ static void test_owner_is_the_process_not_its_descriptors(void **state)
 {
     auto_life life = life_new();
     auto_life heir = life_new();
+    auto_close int guard_fd = -EBADF;
     struct rein_spec spec = ROLE("family");
-    char id[ID_SIZE + 1] = "";
+    pid_t guard;
     int fds[2];
     char byte;
 
@@ -154,18 +156,22 @@ static void test_owner_is_the_process_not_its_descriptors(void **state)
         life_done(&life);
         if (fork() == 0) { /* until the test closes its end */
             heir.given_fd = close_fd(heir.given_fd);
-            (void)io_write_all(fds[1], rein_job_id(job), ID_SIZE);
+            guard = parent_of(parent_of(rein_job_pid(job)));
+            (void)io_write_all(fds[1], &guard, sizeof(guard));
             (void)io_read(heir.fd, &byte, 1);
             _exit(0);
         }
         wait_for_the_end();
     }
     life.given_fd = close_fd(life.given_fd);
-    assert_int_equal(io_read_full(fds[0], id, ID_SIZE), ID_SIZE);
+    assert_int_equal(io_read_full(fds[0], &guard, sizeof(guard)), sizeof(guard));
+    guard_fd = sys_pidfd_open(guard);
+    assert_true(guard_fd >= 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(life_is_over(&life, PATIENCE_MS));
-    wait_for_record(id);
+    heir.given_fd = close_fd(heir.given_fd);
+    assert_int_equal(io_poll(guard_fd, POLLIN, PATIENCE_MS), 1);
     (void)close(fds[0]);
     (void)close(fds[1]);
 }
