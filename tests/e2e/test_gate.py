@@ -146,6 +146,19 @@ class Refusals(GateTest):
         o = self.try_call('code_run', type='bash', code='true\nrm -rf /\n')
         self.assert_refused(o, 'forbidden_command', 1)
 
+    def test_the_27_dangerous_names(self):
+        """By their name without folder, in any case; what is worse is forbidden."""
+        names = ('rm rmdir del format mkfs dd shred chmod chown chgrp kill killall pkill shutdown '
+                 'reboot halt poweroff sudo su doas curl wget ssh scp rsync mv cp').split()
+        self.assertEqual(len(names), 27)
+        for name in [*names, 'RM', '/usr/bin/Sudo', '../bin/Kill']:
+            with self.subTest(name=name):
+                where = 'http://192.0.2.1/' if name in ('curl', 'wget') else '../x'
+                o = self.rein('policy', 'check', '--json', '--', name, where, cwd=self.work)
+                self.assertEqual((o.rc, o.json['decision']), (1, 'refuse'), str(o))
+                self.assertTrue(any(f['dangerous'] or f['forbidden']
+                                    for f in o.json['findings']))
+
     def test_row_28_a_fork_bomb_by_any_name(self):
         for script in ('b() { b | b & }; b', ':(){ :|:& };:', 'function x { x|x& }\nx'):
             with self.subTest(script=script):
