@@ -231,6 +231,18 @@ static int check_private(const rein *r, int dir_fd, struct rein_error **reterr)
     return 0;
 }
 
+int context_check_private(const rein *r, struct rein_error **reterr)
+{
+    auto_close int state_fd = open(r->state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (state_fd >= 0)
+        return check_private(r, state_fd, reterr);
+    if (errno == ENOENT)
+        return 0;
+    return rein_fail(reterr, -errno, "internal", "state", "cannot open the store '%s': %s",
+                     r->state_dir, strerror(errno));
+}
+
 int context_open_jobs(const rein *r, int *ret_fd, struct rein_error **reterr)
 {
     auto_close int state_fd = open(r->state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -28,6 +28,9 @@ struct rein {
 /* The store's directory, absolute. It may not exist yet. */
 const char *context_state_dir(const rein *r);
 
+/* -EPERM when the store is somebody else's, or others can write to it; a missing one is none. */
+int context_check_private(const rein *r, struct rein_error **reterr);
+
 /* mkdir -p with mode 0700 for all that is missing. 0 or a negative errno. */
 int context_make_directories(const char *path);
 

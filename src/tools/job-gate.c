@@ -63,8 +63,10 @@ int job_gate_open(struct job_gate *g,
         .cwd = here, /* of this process: no caller of a tool chooses whose rules count */
         .state_dir = context_state_dir(r),
     };
-    int result = policy_load(&from, &g->policy, reterr);
+    int result = context_check_private(r, reterr); /* who can write there can approve */
 
+    if (result == 0)
+        result = policy_load(&from, &g->policy, reterr);
     if (result == 0)
         result = check_tools(&g->policy.rules, reterr);
     if (result < 0)

@@ -247,6 +247,18 @@ class Approvals(GateTest):
         self.ask_for(env={'A': '1'})
         self.assertTrue(self.run_it()['success'])
 
+    def test_a_store_that_others_can_write_approves_nothing(self):
+        one = self.ask_for()
+        self.assertEqual(self.rein('approve', '--always', one).rc, 0)
+        os.chmod(self.state, 0o777)
+        o = self.try_call('execute_command', command=CRITICAL)
+        self.assertEqual(o.rc, 1, str(o))
+        self.assertIn('can be written by others', o.json['error'])
+        o = self.rein('run', '--gate', '--', *CRITICAL)
+        self.assert_complains(o, 125, 'can be written by others')
+        os.chmod(self.state, 0o700)
+        self.assertTrue(self.run_it()['success'])
+
     def test_a_denial_says_why(self):
         one = self.ask_for()
         self.assertEqual(self.rein('deny', one, '--reason', 'not today').rc, 0)
