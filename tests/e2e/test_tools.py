@@ -8,7 +8,7 @@ import socket
 import time
 
 from background_test import SHORT_KEYS, BackgroundTest
-from rein_test import GAP_LINE, RESULT_KEYS, SLOW, wait_until
+from rein_test import GAP_LINE, RESULT_KEYS, SLOW
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'golden', 'tool-list.json')
 
@@ -314,7 +314,7 @@ class CodeRun(ToolTest):
         m = self.marker(98843)
         p = self.spawn('tool', 'call', 'code_run',
                        json.dumps({'type': 'bash', 'code': f'echo a; sleep {m}'}))
-        wait_until(lambda: self.processes(m))
+        self.wait_running('sleep', m)
         p.send_signal(signal.SIGINT)
         r = self.finish(p).json
         self.assertEqual((r['stdout'], r['status'], r['reason']),
