@@ -128,9 +128,7 @@ static int make_job_json(struct plan_message *plan, const struct rein_spec *spec
 
 static int mask_shown(char *text, const char *const *secrets, const char *const *env)
 {
-    int r = text ? secrets_mask_text(secrets, text) : 0;
-
-    return r == 0 && text ? secrets_mask_env(env, text) : r;
+    return text ? secrets_mask_shown(secrets, env, text) : 0;
 }
 
 /* From here on argv, name and shown_cwd are for people: nobody sees a secret in them. */

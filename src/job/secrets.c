@@ -30,21 +30,24 @@ int secrets_mask_text(const char *const *values, char *text)
     return 0;
 }
 
-int secrets_mask_env(const char *const *env, char *text)
+/* Of an environment only what occurs in the text is judged: that is the cheap question. */
+int secrets_mask_shown(const char *const *values, const char *const *env, char *text)
 {
+    auto_strv char **all = NULL;
+
     for (; env && *env; env++) {
         const char *value = strchr(*env, '=');
-        const char *values[] = {value ? value + 1 : "", NULL};
-        int r;
 
-        /* the cheap questions first */
-        if (strlen(values[0]) < SECRET_SHOWN_MIN || !strstr(text, values[0]) || !secret_entry(*env))
-            continue;
-        r = secrets_mask_text(values, text);
-        if (r < 0)
-            return r;
+        if (value && strlen(value + 1) >= SECRET_SHOWN_MIN && strstr(text, value + 1) &&
+            secret_entry(*env) && strv_add(&all, value + 1) < 0)
+            return -ENOMEM;
     }
-    return 0;
+    if (!all)
+        return secrets_mask_text(values, text);
+    for (; values && *values; values++)
+        if (strv_add(&all, *values) < 0)
+            return -ENOMEM;
+    return secrets_mask_text((const char *const *)all, text);
 }
 
 /* Why a value is not masked; NULL when it can be. */

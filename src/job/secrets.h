@@ -15,11 +15,11 @@
  * values ends with NULL, and may be NULL. 0 or -ENOMEM. */
 int secrets_mask_text(const char *const *values, char *text);
 
-/* The same over the values in an environment that look like secrets, by their names or shapes, and
- * have SECRET_SHOWN_MIN bytes or more: shorter ones occur in texts that have nothing to do with
- * them. */
+/* The same over values, and over those in an environment that look like secrets, by their names or
+ * shapes, and have SECRET_SHOWN_MIN bytes or more: shorter ones occur in texts that have nothing to
+ * do with them. For texts that are shown; both may be NULL. */
 #define SECRET_SHOWN_MIN 8
-int secrets_mask_env(const char *const *env, char *text);
+int secrets_mask_shown(const char *const *values, const char *const *env, char *text);
 
 /* The values of the variables that spec->secrets names: those that the job gets, in env, or else
  * the caller's. *ret_values is a new vector of them, without doubles; what cannot be masked is a

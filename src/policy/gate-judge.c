@@ -224,7 +224,7 @@ static int hide_in(const struct gate_call *call, struct buf *b)
 {
     if (buf_error(b) < 0)
         return -ENOMEM;
-    return b->data ? hide_secrets(call->request.secrets, b->data) : 0;
+    return b->data ? hide_secrets(call->request.secrets, call->request.env, b->data) : 0;
 }
 
 static int refuse_forbidden(const struct gate_call *call,

@@ -1,11 +1,8 @@
 #include "hide.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/strv.h"
 #include "job/secrets.h"
 
 #define DELIMITERS " \t\r\n\"'`,;()<>{}|&"
@@ -47,9 +44,9 @@ static void hide_piece(char *piece, size_t len)
     piece[len] = end;
 }
 
-int hide_secrets(const char *const *values, char *text)
+int hide_secrets(const char *const *values, const char *const *env, char *text)
 {
-    int r = secrets_mask_text(values, text);
+    int r = secrets_mask_shown(values, env, text);
 
     while (r == 0 && *text) {
         size_t len = strcspn(text, DELIMITERS);
@@ -59,16 +56,4 @@ int hide_secrets(const char *const *values, char *text)
         text += strspn(text, DELIMITERS);
     }
     return r;
-}
-
-int hide_collect(const char *const *env, char ***values)
-{
-    for (; env && *env; env++) {
-        const char *value = strchr(*env, '=');
-
-        if (value && strlen(value + 1) >= SECRET_SHOWN_MIN && secret_entry(*env) &&
-            strv_add(values, value + 1) < 0)
-            return -ENOMEM;
-    }
-    return 0;
 }

@@ -6,11 +6,8 @@
 #ifndef REIN_POLICY_HIDE_H
 #define REIN_POLICY_HIDE_H
 
-/* In place. values: known ones, NULL-terminated, or NULL. 0 or -ENOMEM. */
-int hide_secrets(const char *const *values, char *text);
-
-/* The values in an environment that are secrets by their name or shape, and that are long enough
- * not to hide half a text; appended to *values. 0 or -ENOMEM. */
-int hide_collect(const char *const *env, char ***values);
+/* In place. values: known ones, NULL-terminated; env: those in it that look like secrets, too. Both
+ * may be NULL. 0 or -ENOMEM. */
+int hide_secrets(const char *const *values, const char *const *env, char *text);
 
 #endif

@@ -39,7 +39,7 @@ static json_t *shown_text(const struct request *q, const char *text, size_t size
     auto_buf struct buf cut = {0}, written = {0};
     size_t len;
 
-    if (!hidden || hide_secrets(q->secrets, hidden) < 0)
+    if (!hidden || hide_secrets(q->secrets, q->env, hidden) < 0)
         return NULL;
     len = MIN(strlen(hidden), (size_t)REQUEST_SHOWN_MAX);
     while (len > 0 && len < size && ((unsigned char)hidden[len] & 0xc0) == 0x80)

@@ -17,6 +17,7 @@
 
 struct request {
     const char *const *secrets; /* values that are hidden in what is shown; or NULL */
+    const char *const *env;     /* so are those in it that look like secrets; or NULL */
     struct buf exact;
     json_t *shown; /* an object */
     bool failed;   /* no memory */

@@ -16,7 +16,6 @@
 #include "job/secrets.h"
 #include "job/spec-env.h"
 #include "policy/audit-ends.h"
-#include "policy/hide.h"
 #include "result-json.h"
 #include "tool.h"
 
@@ -214,10 +213,10 @@ static int find_secrets(struct judging *j, struct rein_error **reterr)
     auto_strv char **warnings = NULL; /* the start gives them */
     const char *const *env = (const char *const *)j->env;
 
-    if (secrets_resolve(j->intent->spec, env, &j->secrets, &warnings) < 0 ||
-        hide_collect(env, &j->secrets) < 0)
+    if (secrets_resolve(j->intent->spec, env, &j->secrets, &warnings) < 0)
         return rein_oom(reterr);
     j->call.request.secrets = (const char *const *)j->secrets;
+    j->call.request.env = env;
     return 0;
 }
 
