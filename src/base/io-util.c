@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "time-util.h"
+
+#define LOCK_LOOK_MS 2
 
 ssize_t io_read(int fd, void *buf, size_t size)
 {
@@ -91,6 +94,21 @@ ssize_t io_read_full(int fd, void *buf, size_t size)
         done += (size_t)n;
     }
     return (ssize_t)done;
+}
+
+/* flock() cannot be given a time, so it is asked again and again. */
+int io_lock(int fd, int operation, int timeout_ms)
+{
+    int64_t until_ns = time_mono_ns() + timeout_ms * NSEC_PER_MSEC;
+
+    while (flock(fd, operation | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return -errno;
+        if (time_mono_ns() > until_ns)
+            return -ETIMEDOUT;
+        (void)poll(NULL, 0, LOCK_LOOK_MS);
+    }
+    return 0;
 }
 
 int io_poll(int fd, short events, int timeout_ms)

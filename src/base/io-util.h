@@ -18,6 +18,10 @@ int io_pwrite_all(int fd, const void *buf, size_t size, uint64_t offset);
 /* Reads until size bytes or the end of the file; returns how many, or a negative errno. */
 ssize_t io_read_full(int fd, void *buf, size_t size);
 
+/* flock() that waits at most timeout_ms for another process. 0, -ETIMEDOUT, or another negative
+ * errno. */
+int io_lock(int fd, int operation, int timeout_ms);
+
 /* Waits at most timeout_ms (-1: for ever) for events on fd. 1, 0 after the time, negative errno. */
 int io_poll(int fd, short events, int timeout_ms);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -15,7 +14,6 @@
 #include "base/error.h"
 #include "base/io-util.h"
 #include "base/macro.h"
-#include "base/time-util.h"
 #include "job/context.h"
 
 #define HEAD_NAME "head"
@@ -23,7 +21,6 @@
 #define HEAD_SIZE_MAX 512
 #define CHUNK_SIZE (64u << 10)
 #define SEQ_MAX (INT64_C(1) << 53) /* what every reader of JSON takes for a whole number */
-#define LOCK_LOOK_NS (2 * NSEC_PER_MSEC)
 
 int audit_fail(struct rein_error **reterr, int errnum, const char *what, const char *name)
 {
@@ -63,19 +60,13 @@ int audit_has_file(int dir_fd, unsigned number)
  * again is as good as a queue, and has an end. */
 static int lock(int dir_fd, int operation, const char *path, struct rein_error **reterr)
 {
-    const struct timespec pause = {.tv_nsec = LOCK_LOOK_NS};
-    int64_t end_ns = time_mono_ns() + AUDIT_LOCK_WAIT_MS * NSEC_PER_MSEC;
+    int r = io_lock(dir_fd, operation, AUDIT_LOCK_WAIT_MS);
 
-    while (flock(dir_fd, operation | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return audit_fail(reterr, -errno, "lock", path);
-        if (time_mono_ns() > end_ns)
-            return rein_fail(reterr, -EAGAIN, "internal", "audit",
-                             "audit: another process has held '%s' for %d ms", path,
-                             AUDIT_LOCK_WAIT_MS);
-        (void)nanosleep(&pause, NULL);
-    }
-    return 0;
+    if (r == -ETIMEDOUT)
+        return rein_fail(reterr, -EAGAIN, "internal", "audit",
+                         "audit: another process has held '%s' for %d ms", path,
+                         AUDIT_LOCK_WAIT_MS);
+    return r < 0 ? audit_fail(reterr, r, "lock", path) : 0;
 }
 
 /* Whoever can write there can make others believe anything. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/io-util.h"
-#include "base/time-util.h"
 #include "job/context.h"
 
 #define LOCK_NAME "policy.lock"
-#define LOCK_STEP_MS 5
 
 static char *join(const char *dir, const char *name, const char *suffix)
 {
@@ -112,19 +109,6 @@ int state_file_write(const char *dir, const char *name, const json_t *object)
     return r;
 }
 
-/* flock() cannot be given a time, so it is asked again and again. */
-static int lock_within(int fd, int64_t deadline_ns)
-{
-    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return -errno;
-        if (time_mono_ns() >= deadline_ns)
-            return -ETIMEDOUT;
-        (void)poll(NULL, 0, LOCK_STEP_MS);
-    }
-    return 0;
-}
-
 int state_lock(const char *dir, struct rein_error **reterr)
 {
     auto_free char *path = join(dir, LOCK_NAME, "");
@@ -137,7 +121,7 @@ int state_lock(const char *dir, struct rein_error **reterr)
     if (r == 0)
         fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (r == 0)
-        r = fd < 0 ? -errno : lock_within(fd, time_mono_ns() + STATE_LOCK_WAIT_MS * NSEC_PER_MSEC);
+        r = fd < 0 ? -errno : io_lock(fd, LOCK_EX, STATE_LOCK_WAIT_MS);
     if (r < 0)
         return rein_fail(reterr, r, "internal", "state", "cannot lock %s: %s", path, strerror(-r));
     return TAKE_FD(fd);

@@ -8,8 +8,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -237,6 +239,24 @@ static void test_close_keeps_errno(void **state)
     assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
+static void test_lock_has_an_end(void **state)
+{
+    FILE *file = tmpfile();
+    char path[64];
+    int other;
+
+    assert_non_null(file);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+    other = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(other >= 0);
+    assert_int_equal(io_lock(other, LOCK_EX, 0), 0);
+    assert_int_equal(io_lock(fileno(file), LOCK_EX, 1), -ETIMEDOUT);
+    assert_int_equal(io_lock(-1, LOCK_EX, 0), -EBADF);
+    assert_int_equal(close(other), 0);
+    assert_int_equal(io_lock(fileno(file), LOCK_SH, 0), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_poll_tells_ready_from_late),
         cmocka_unit_test_teardown(test_poll_keeps_its_deadline_under_signals, stop_interruptions),
         cmocka_unit_test(test_close_keeps_errno),
+        cmocka_unit_test(test_lock_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
