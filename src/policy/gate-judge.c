@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json-write.h"
 #include "base/macro.h"
 #include "gate.h"
 #include "hide.h"
@@ -144,32 +143,20 @@ static void add_finding(struct buf *b, const struct risk_finding *f)
         buf_add_format(b, " (through %s)", f->through);
 }
 
-/* Valid whatever bytes the words of a command have. */
-static json_t *text_json(const char *text)
-{
-    auto_buf struct buf written = {0};
-
-    if (!text)
-        return json_null();
-    json_write_string(&written, text);
-    return buf_error(&written) < 0 ? NULL
-                                   : json_loadb(written.data, written.len, JSON_DECODE_ANY, NULL);
-}
-
 static json_t *reason_json(const struct risk_finding *f)
 {
     auto_buf struct buf b = {0};
 
     add_finding(&b, f);
-    return buf_error(&b) < 0 ? NULL : text_json(b.data);
+    return buf_error(&b) < 0 ? NULL : request_json_text(b.data);
 }
 
 static json_t *finding_json(const struct risk_finding *f)
 {
     return json_pack("{s:s, s:s, s:b, s:b, s:s, s:o, s:o, s:o}", "rule", f->rule, "level",
                      risk_level_name(f->level), "dangerous", f->dangerous, "forbidden",
-                     f->forbidden, "reason", f->reason, "name", text_json(f->name), "words",
-                     text_json(f->words), "through", text_json(f->through));
+                     f->forbidden, "reason", f->reason, "name", request_json_text(f->name), "words",
+                     request_json_text(f->words), "through", request_json_text(f->through));
 }
 
 static json_t *findings_json(const struct risk_verdict *risk,
@@ -191,7 +178,8 @@ static json_t *rule_json(const struct rule *rule)
     if (!rule)
         return json_null();
     return json_pack("{s:s, s:o, s:o, s:i}", "verdict", rule_verdict_name(rule->verdict), "rule",
-                     text_json(rule->text), "file", text_json(rule->file), "line", rule->line);
+                     request_json_text(rule->text), "file", request_json_text(rule->file), "line",
+                     rule->line);
 }
 
 json_t *gate_verdict_json(const struct gate_verdict *v)

@@ -32,11 +32,22 @@ static void add_exact_text(struct request *q, const char *text)
 
 /* ---- for people --------------------------------------------------------------------------- */
 
+json_t *request_json_text(const char *text)
+{
+    auto_buf struct buf written = {0};
+
+    if (!text)
+        return json_null();
+    json_write_string(&written, text);
+    return buf_error(&written) < 0 ? NULL
+                                   : json_loadb(written.data, written.len, JSON_DECODE_ANY, NULL);
+}
+
 /* Secrets are hidden before the cut: half of one is no longer known. */
 static json_t *shown_text(const struct request *q, const char *text, size_t size)
 {
     auto_free char *hidden = strndup(text, MIN(size, (size_t)REQUEST_LOOKED_AT_MAX));
-    auto_buf struct buf cut = {0}, written = {0};
+    auto_buf struct buf cut = {0};
     size_t len;
 
     if (!hidden || hide_secrets(q->secrets, q->env, hidden) < 0)
@@ -49,10 +60,7 @@ static json_t *shown_text(const struct request *q, const char *text, size_t size
         buf_add_str(&cut, CUT);
     if (buf_error(&cut) < 0)
         return NULL;
-    json_write_string(&written, cut.data ? cut.data : "");
-    if (buf_error(&written) < 0)
-        return NULL;
-    return json_loadb(written.data, written.len, JSON_DECODE_ANY, NULL);
+    return request_json_text(cut.data ? cut.data : "");
 }
 
 static json_t *shown_words(const struct request *q, const char *const *words)

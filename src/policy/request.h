@@ -38,6 +38,9 @@ void request_note_texts(struct request *q, const char *key, json_t *take_texts);
 /* Shown, and no part of what was asked for. Takes over the value. */
 void request_note(struct request *q, const char *key, json_t *take_value);
 
+/* A JSON string of any bytes; null of NULL. NULL when there is no memory. */
+json_t *request_json_text(const char *text);
+
 /* 0 or -ENOMEM, also when a part could not be added. */
 int request_digest(const struct request *q, char ret[static DIGEST_TEXT_SIZE]);
 void request_done(struct request *q);
